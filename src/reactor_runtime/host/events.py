@@ -1,0 +1,62 @@
+"""What a host is told, in one order: frozen events, each stamped once by the session."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reactor_runtime.model.uploaded_file import UploadedFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStarted:
+    """A session begins: state is built, RNGs are seeded, ``session_started`` runs."""
+
+    session_id: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnded:
+    """The session ends: ``session_ended`` runs, state goes away, unanswered calls are answered."""
+
+    session_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientJoined:
+    """A client is open on every channel it needs."""
+
+    client_id: str
+    joined_at: float  # epoch seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientLeft:
+    """A client is gone."""
+
+    client_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandCalled:
+    """A client calls a command; *arguments* are already normalised and validated.
+
+    Exactly one ``CommandReply`` with this *call_id* reaches the outlet, unless the call was withdrawn.
+    """
+
+    call_id: int
+    client_id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileArrived:
+    """A client's upload is complete: ``file_uploaded`` runs."""
+
+    client_id: str
+    file: UploadedFile
+
+
+ModelEvent = SessionStarted | SessionEnded | ClientJoined | ClientLeft | CommandCalled | FileArrived

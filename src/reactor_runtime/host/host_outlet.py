@@ -1,0 +1,146 @@
+"""HostOutlet: where a host reports. The only thing a host knows of media and clients."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """What one ``emit`` shows, checked and in canonical layout.
+
+    Attributes:
+        video: Track name to uint8 RGB ``(T, H, W, 3)``; read-only views are fine.
+        audio: Track name to int16 ``(channels, samples)`` at the track's own sample rate.
+        metadata: Track name to one value per frame, ``None`` where there is none.
+        started_at: Monotonic seconds at which the step that made it began.
+        compute_s: Seconds of compute it stands for, as the host measured or the author said.
+        pinned_fps: The author's fps, ``None`` when the rate follows the measured one.
+    """
+
+    video: Mapping[str, NDArray[np.uint8]]
+    audio: Mapping[str, NDArray[np.int16]]
+    metadata: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    started_at: float
+    compute_s: float
+    pinned_fps: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboundMessage:
+    """A message an author sent: *client_id* is ``None`` for a broadcast."""
+
+    name: str
+    body: Mapping[str, Any]
+    client_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandReply:
+    """The one answer to a ``CommandCalled``: a message, an error, or (neither) an acknowledgement."""
+
+    call_id: int
+    client_id: str
+    message_name: str | None = None
+    message_body: Mapping[str, Any] | None = None
+    error_code: str | None = None
+    error_message: str = ""
+
+
+class FailureKind(StrEnum):
+    """What broke, which decides what ends (design: the failure table)."""
+
+    SESSION_START = "session_start"  # session_started raised: that session
+    STEP = "step"  # a step raised: that session, then on_failure
+    STEP_TIMEOUT = "step_timeout"  # in process a thread cannot be killed: the process
+    HOST = "host"  # the host itself is lost: that session, then on_failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFailure:
+    """A failure that ends the session; the host has logged the traceback already.
+
+    Attributes:
+        fatal: The host serves no further session: the process must exit.
+    """
+
+    kind: FailureKind
+    session_id: str | None
+    message: str  # one line, safe for clients: the exception's type, never its text
+    fatal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepReport:
+    """One finished step, for statistics and step limits."""
+
+    session_id: str
+    number: int
+    step_s: float
+    apply_s: float
+    wait_s: float
+    refused: bool = False
+    idle: bool = False
+    error: str | None = None
+
+
+class HostOutlet(Protocol):
+    """Implemented by the session; called from the host's own thread, one call at a time per session.
+
+    ``message`` and ``reply`` may also come from author threads. No method blocks on a client.
+    """
+
+    def step_at(self, frames: int) -> float | None:
+        """Return the monotonic time from which a step making *frames* may start (the late gate).
+
+        ``None``: the queue has no room; ``on_room`` callbacks fire when it may have.
+        """
+        ...
+
+    def has_room(self, frames: int) -> bool:
+        """Return whether *frames* more frames fit the queue now."""
+        ...
+
+    def on_room(self, callback: Callable[[], None]) -> None:
+        """Call *callback*, from any thread, whenever room may have appeared."""
+        ...
+
+    def put(self, chunk: Chunk) -> None:
+        """Convert and queue *chunk*. On return the author may overwrite its arrays."""
+        ...
+
+    def flush(self) -> None:
+        """Drop everything queued and cut to black."""
+        ...
+
+    def set_fps(self, fps: float) -> None:
+        """Pin the rate and re-pace what is queued."""
+        ...
+
+    def message(self, message: OutboundMessage) -> None:
+        """Pass on a message, before any chunk put after it."""
+        ...
+
+    def reply(self, reply: CommandReply) -> None:
+        """Pass on the answer to one command."""
+        ...
+
+    def step_done(self, report: StepReport) -> None:
+        """Note a finished step."""
+        ...
+
+    def session_opened(self, session_id: str) -> None:
+        """Note that ``session_started`` has run."""
+        ...
+
+    def session_closed(self, session_id: str) -> None:
+        """Note that ``session_ended`` has run and the host is ready for the next session."""
+        ...
+
+    def failed(self, failure: HostFailure) -> None:
+        """Note a failure; called before ``session_closed`` of the session it ends."""
+        ...

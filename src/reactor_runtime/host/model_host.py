@@ -1,0 +1,62 @@
+"""ModelHost: where a model runs. One interface, one contract suite, however many processes."""
+
+from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
+
+from reactor_runtime.host.events import ModelEvent
+from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.input_buffer import InputFrame
+
+
+class ModelHost(ABC):
+    """Runs one author model on every rank of a world and reports to the outlet it was given.
+
+    Events in, outlet out. Pending events are applied whenever no step runs; a step runs when a
+    session is live, a client is connected and the outlet has room. ``async with`` starts and stops it.
+    """
+
+    @property
+    @abstractmethod
+    def contract(self) -> ModelContract:
+        """What the model's class declares."""
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Construct, load and warm up the model.
+
+        Raises:
+            ModelLoadError: The author's code raised; nothing is left running.
+        """
+
+    @abstractmethod
+    def post(self, event: ModelEvent) -> None:
+        """Queue *event*, from any thread. Events are applied in the order of posting.
+
+        Raises:
+            HostClosedError: The host has failed or was stopped.
+        """
+
+    @abstractmethod
+    def withdraw(self, call_id: int) -> bool:
+        """Take back a posted command; ``True`` when it had not begun: it will not run nor be answered."""
+
+    @abstractmethod
+    def push_frame(self, track: str, frame: InputFrame) -> None:
+        """Hand in one inbound frame, from any thread; never blocks, the oldest is dropped when full."""
+
+    @abstractmethod
+    async def stop(self) -> None:
+        """End what runs, within a bound, and leave nothing behind. Idempotent."""
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()

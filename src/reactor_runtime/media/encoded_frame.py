@@ -1,0 +1,38 @@
+"""EncodedFrame: one compressed picture or sound packet, made once and sent to every viewer."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Codec(StrEnum):
+    """Codecs the runtime sends."""
+
+    VP8 = "VP8"
+    H264 = "H264"
+    OPUS = "opus"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedFrame:
+    """One encoder packet of one track.
+
+    Attributes:
+        track: Name of the output track.
+        codec: What *data* is.
+        data: The bitstream: a VP8 frame, H264 Annex B, or an Opus packet.
+        timestamp: Media time in RTP units of the codec (90 kHz video, 48 kHz audio), unwrapped.
+        presented_at: Monotonic seconds at which the pacer released it.
+        is_key: A viewer may start here.
+        number: Counts the encoder's packets from 0; a gap means the viewer was cut.
+        metadata: The author's metadata of this frame, if any.
+    """
+
+    track: str
+    codec: Codec
+    data: bytes
+    timestamp: int
+    presented_at: float
+    is_key: bool
+    number: int
+    metadata: Any = field(default=None, compare=False)

@@ -1,0 +1,95 @@
+"""Connection: what a transport must offer a session, and what it tells the session."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Protocol
+
+from reactor_runtime.model.input_buffer import InputFrame
+
+
+class Channel(StrEnum):
+    """Which data channel a frame travels on."""
+
+    DATA = "data"
+    CONTROL = "control"
+
+
+class Connection(ABC):
+    """One viewer's transport. Every method is called on the event loop.
+
+    Attributes:
+        connection_id: The integer the client knows it by (1001-9999).
+        client_id: The id authors see in ``ClientInfo.id``; unique per viewer per session.
+    """
+
+    connection_id: int
+    client_id: str
+
+    @property
+    @abstractmethod
+    def has_control(self) -> bool:
+        """Whether the peer opened a control channel (a v0 client with only ``data`` has none)."""
+
+    @property
+    @abstractmethod
+    def max_message_bytes(self) -> int:
+        """The largest frame the peer takes."""
+
+    @property
+    @abstractmethod
+    def silent_for_s(self) -> float:
+        """Seconds since anything at all arrived from the peer."""
+
+    @abstractmethod
+    def send(self, channel: Channel, frame: bytes | str) -> None:
+        """Queue one frame: text for JSON, bytes for protobuf.
+
+        Raises:
+            MessageTooLargeError: It is larger than ``max_message_bytes``.
+            ConnectionClosedError: The channel is closed, or its send buffer is past its bound.
+        """
+
+    @abstractmethod
+    def resume_track(self, track: str) -> bool:
+        """Start sending an output track; ``False`` when there is none of that name."""
+
+    @abstractmethod
+    def pause_track(self, track: str) -> bool:
+        """Stop sending an output track; ``False`` when there is none of that name."""
+
+    @abstractmethod
+    async def probe(self, timeout_s: float) -> bool:
+        """Ask the peer for a sign of life (STUN check and heartbeat); ``False`` when none came."""
+
+    @abstractmethod
+    def stats(self) -> Mapping[str, Any]:
+        """Return figures for operators: round trip, bitrate, packets lost, queue lengths."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Close and release everything within a bound. Idempotent; reports ``closed`` once."""
+
+
+class ConnectionListener(Protocol):
+    """What a connection reports to; the session implements it. Called on the event loop."""
+
+    def opened(self, connection: Connection) -> None:
+        """The peer is connected and every channel it needs is open."""
+        ...
+
+    def received(self, connection: Connection, channel: Channel, frame: bytes | str) -> None:
+        """One frame arrived, in order. Never raises."""
+        ...
+
+    def media_received(self, connection: Connection, track: str, frame: InputFrame) -> None:
+        """One decoded inbound frame arrived. Never raises, never blocks."""
+        ...
+
+    def wants_media(self, connection: Connection, track: str) -> bool:
+        """Whether inbound frames of *track* from this connection are of use (decode or drop)."""
+        ...
+
+    def closed(self, connection: Connection, reason: str) -> None:
+        """The connection is gone, whoever closed it. Called once, if ``opened`` was."""
+        ...
