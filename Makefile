@@ -1,0 +1,58 @@
+# One command each. `make serve` and `make test` need Python 3.11 or newer, make, and nothing else.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3 || echo python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+MODEL ?= examples/worldlet
+HOST ?= 127.0.0.1
+PORT ?= 8080
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# torch is pinned for the Python that has a CPU build; on the others the torch tests say why they are skipped.
+EXTRAS = $(shell $(BIN)/python -c 'import sys; print("test,torch" if sys.version_info[:2] == (3, 11) else "test")')
+
+.PHONY: serve test test-fast lint format bench proto clean
+
+serve: $(VENV)/.serve
+	$(BIN)/reactor serve $(MODEL) --host $(HOST) --port $(PORT)
+
+test: $(VENV)/.test
+	sh tests/install_system_packages.sh
+	$(BIN)/python -m pytest $(ARGS)
+
+# Without browser, public client and torch: what runs anywhere in a minute or two.
+test-fast: $(VENV)/.test
+	$(BIN)/python -m pytest -m "not browser and not sdk and not torch" $(ARGS)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/unit/test_layout.py
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/serve.py $(ARGS)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || \
+	  { echo "could not make $(VENV): on Debian, install python3-venv"; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.serve: pyproject.toml | $(VENV)/bin/python
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml tests/constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ".[$(EXTRAS)]" -c tests/constraints.txt
+	@touch $@ $(VENV)/.serve
+
+$(VENV)/.lint: $(VENV)/.test
+	$(PIP) -e ".[dev]" -c tests/constraints.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
