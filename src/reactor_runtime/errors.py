@@ -113,3 +113,131 @@ class ModelLoadError(ReactorError):
 
     def __str__(self) -> str:
         return f"{self.model} failed in {self.phase}: {self.reason}"
+
+
+# --- sessions and clients ----------------------------------------------------------------------
+
+
+class IllegalTransitionError(ReactorError):
+    """Raised when an event has no place in the session's state. A fault of ours, never a client's.
+
+    Attributes:
+        state: The state the session is in.
+        event: What was tried.
+    """
+
+    def __init__(self, state: str, event: str) -> None:
+        super().__init__(state, event)
+        self.state, self.event = state, event
+
+    def __str__(self) -> str:
+        return f"{self.event} has no place in state {self.state}"
+
+
+class SessionStateError(ReactorError):
+    """Raised when a request does not fit the session's state: wait, or stop the session first.
+
+    Attributes:
+        state: The state the session is in.
+        reason: What is in the way, in plain words.
+    """
+
+    def __init__(self, state: str, reason: str) -> None:
+        super().__init__(state, reason)
+        self.state, self.reason = state, reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class SessionUnavailableError(ReactorError):
+    """Raised when no session can be served now.
+
+    Attributes:
+        reason: Why, in plain words.
+        retry_after_s: Whole seconds after which asking again makes sense, ``None`` for never.
+    """
+
+    def __init__(self, reason: str, retry_after_s: int | None = None) -> None:
+        super().__init__(reason, retry_after_s)
+        self.reason, self.retry_after_s = reason, retry_after_s
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class StartRefusedError(ReactorError):
+    """Raised when a start asks for something that cannot be given; the state is untouched.
+
+    Attributes:
+        key: The offending key of the start body, ``None`` for the body as a whole.
+        reason: What is wrong with it.
+    """
+
+    def __init__(self, key: str | None, reason: str) -> None:
+        super().__init__(key, reason)
+        self.key, self.reason = key, reason
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.reason}" if self.key else self.reason
+
+
+class NoSessionError(ReactorError):
+    """Raised when a request needs a running session and there is none."""
+
+    def __str__(self) -> str:
+        return "No session running"
+
+
+class UnknownSessionError(ReactorError):
+    """Raised when a request names another session than the running one."""
+
+    def __init__(self, session_id: str = "") -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+    def __str__(self) -> str:
+        return "Unknown session"
+
+
+class WireError(ReactorError):
+    """Raised when a frame is not what the wire protocol says; it is dropped, never fatal."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class MessageTooLargeError(ReactorError):
+    """Raised when a frame is larger than its receiver takes.
+
+    Attributes:
+        size_bytes: Size of the frame.
+        limit_bytes: The largest frame the receiver takes.
+    """
+
+    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(size_bytes, limit_bytes)
+        self.size_bytes, self.limit_bytes = size_bytes, limit_bytes
+
+    def __str__(self) -> str:
+        return f"a message of {self.size_bytes} bytes is past the limit of {self.limit_bytes}"
+
+
+class ConnectionClosedError(ReactorError):
+    """Raised when a frame cannot be sent: the channel is closed, or full because nobody reads.
+
+    Attributes:
+        connection_id: The connection's number.
+        reason: What is the matter with it.
+    """
+
+    def __init__(self, connection_id: int, reason: str = "closed") -> None:
+        super().__init__(connection_id, reason)
+        self.connection_id, self.reason = connection_id, reason
+
+    def __str__(self) -> str:
+        return f"connection {self.connection_id} takes no more frames: {self.reason}"
