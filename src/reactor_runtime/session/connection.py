@@ -2,17 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Any, Protocol
 
 from reactor_runtime.model.input_buffer import InputFrame
+from reactor_runtime.wire.channel import Channel
 
-
-class Channel(StrEnum):
-    """Which data channel a frame travels on."""
-
-    DATA = "data"
-    CONTROL = "control"
+__all__ = ["Channel", "Connection", "ConnectionListener"]
 
 
 class Connection(ABC):
@@ -68,7 +63,10 @@ class Connection(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Close and release everything within a bound. Idempotent; reports ``closed`` once."""
+        """Send what is queued, then close and release everything, within a bound.
+
+        Idempotent; reports ``closed`` once.
+        """
 
 
 class ConnectionListener(Protocol):
