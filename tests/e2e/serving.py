@@ -1,0 +1,111 @@
+"""A real ``reactor serve`` in a process of its own, for tests that look from outside."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+START_DEADLINE_S = 30.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def own_address() -> str | None:
+    """The address of an interface other than loopback, without sending anything."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("198.51.100.1", 9))
+        except OSError:
+            return None
+        address = str(probe.getsockname()[0])
+    return None if address.startswith("127.") else address
+
+
+@dataclass
+class Served:
+    """One running server: where it listens, its process, and the file its output goes to."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    output: Path
+
+    def get(self, path: str, timeout_s: float = 5.0) -> tuple[int, str]:
+        """Return status and body of a GET."""
+        try:
+            with urllib.request.urlopen(self.url + path, timeout=timeout_s) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def state(self) -> str:
+        """Return the session's state."""
+        return str(json.loads(self.get("/session")[1])["state"])
+
+    def wait_for_state(self, *states: str, timeout_s: float = 20.0) -> None:
+        """Wait until the session is in one of *states*."""
+        deadline = time.monotonic() + timeout_s
+        while (now := self.state()) not in states:
+            assert time.monotonic() < deadline, f"still {now}, not {states}\n{self.log()}"
+            time.sleep(0.02)  # polling another process: it has no condition to wait on
+
+    def log(self) -> str:
+        """Return everything it printed."""
+        return self.output.read_text(errors="replace")
+
+    def stop(self, sig: int = signal.SIGTERM, timeout_s: float = 15.0) -> int:
+        """Signal it and return its exit status."""
+        self.process.send_signal(sig)
+        return self.process.wait(timeout_s)
+
+
+@contextlib.contextmanager
+def serving(target: str | Path, *flags: str, ready: bool = True, **env: str) -> Iterator[Served]:
+    """Serve *target* on a free loopback port until the block ends; never leaves the process."""
+    port = free_port()
+    command = [sys.executable, "-m", "reactor_runtime.cli.main", "serve", str(target)]
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "output.log"
+        with output.open("wb") as sink:
+            process = subprocess.Popen(
+                [*command, "--port", str(port), *flags],
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                cwd=ROOT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **env},
+            )
+        served = Served(f"http://127.0.0.1:{port}", process, output)
+        try:
+            if ready:
+                _wait_until_ready(served)
+            yield served
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait(10)
+
+
+def _wait_until_ready(served: Served) -> None:
+    deadline = time.monotonic() + START_DEADLINE_S
+    while True:
+        assert served.process.poll() is None, f"it ended\n{served.log()}"
+        assert time.monotonic() < deadline, f"it did not become ready\n{served.log()}"
+        with contextlib.suppress(OSError):
+            if '"available"' in served.get("/health", 1.0)[1]:
+                return
+        time.sleep(0.02)  # polling another process: it has no condition to wait on
