@@ -87,6 +87,22 @@ class FrameError(ReactorError):
         return f"track {self.track!r}: {self.reason}{found}"
 
 
+class TrackError(ReactorError):
+    """Raised when a track does not exist or cannot be carried the way it was asked for.
+
+    Attributes:
+        track: The name asked for.
+        reason: What is wrong.
+    """
+
+    def __init__(self, track: str, reason: str) -> None:
+        super().__init__(track, reason)
+        self.track, self.reason = track, reason
+
+    def __str__(self) -> str:
+        return f"track {self.track!r}: {self.reason}"
+
+
 class HostClosedError(ReactorError):
     """Raised when an event is posted to a host that has failed or was stopped."""
 
