@@ -78,9 +78,6 @@ class Steered(ReactorModel):
     def break_step(self) -> None:
         self.broken = True
 
-    def session_begins(self) -> None:
-        self.broken = False
-
     def load(self, config_path) -> None:
         self.broken = False
         self.number = 0
