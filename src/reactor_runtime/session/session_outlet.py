@@ -1,0 +1,168 @@
+"""SessionOutlet: what a host reports to. Media goes to the stream, the rest to the event loop.
+
+Messages, replies and failures cross to the loop through one mailbox: many of them cost one wake-up.
+They are on their way before ``put`` of a later chunk returns, so clients hear them before they see
+that chunk.
+"""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.host.host_outlet import (
+    Chunk,
+    CommandReply,
+    HostFailure,
+    OutboundMessage,
+    StepReport,
+)
+from reactor_runtime.media.live_stream import LiveStream
+from reactor_runtime.metrics import Metrics
+
+MAX_QUEUED_MESSAGES = 10_000
+_BATCH = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostOpened:
+    """``session_started`` has run."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostClosed:
+    """``session_ended`` has run and the host is ready for the next session."""
+
+    session_id: str
+
+
+HostReport = OutboundMessage | CommandReply | HostFailure | HostOpened | HostClosed
+
+
+class HostListener(Protocol):
+    """Who hears of a host, on the event loop."""
+
+    def hear(self, report: HostReport) -> None:
+        """Take one report, in the order in which they were made. Never raises."""
+        ...
+
+
+class SessionOutlet:
+    """Implements ``HostOutlet`` for one model: called from the host's threads.
+
+    Made before the host, bound to its listener before the host starts.
+
+    Args:
+        stream: Where chunks go; ``None`` for a model without output tracks, which has always room.
+        clock: The time.
+        metrics: Where steps and drops are counted.
+    """
+
+    def __init__(self, stream: LiveStream | None, *, clock: Clock, metrics: Metrics) -> None:
+        self.last_step: StepReport | None = None
+        self._stream, self._clock, self._metrics = stream, clock, metrics
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._listener: HostListener | None = None
+        self._mailbox: deque[HostReport] = deque()
+        self._wake_is_due = False
+
+    def bind(self, listener: HostListener, loop: asyncio.AbstractEventLoop) -> None:
+        """Deliver to *listener* on *loop* from now on."""
+        self._listener, self._loop = listener, loop
+
+    # --- media ---
+
+    def step_at(self, frames: int) -> float | None:
+        """Return when a step making *frames* may start, ``None`` when the queue has no room."""
+        return self._clock.now() if self._stream is None else self._stream.step_at(frames)
+
+    def has_room(self, frames: int) -> bool:
+        """Return whether *frames* more frames fit the queue now."""
+        return self._stream is None or self._stream.has_room(frames)
+
+    def on_room(self, callback: Callable[[], None]) -> None:
+        """Call *callback*, from any thread, whenever room may have appeared."""
+        if self._stream is not None:
+            self._stream.on_room(callback)
+
+    def put(self, chunk: Chunk) -> None:
+        """Convert and queue *chunk*."""
+        if self._stream is not None:
+            self._stream.put(chunk)
+
+    def flush(self) -> None:
+        """Drop everything queued and cut to black."""
+        if self._stream is not None:
+            self._stream.flush()
+
+    def set_fps(self, fps: float) -> None:
+        """Pin the rate and re-pace what is queued."""
+        if self._stream is not None:
+            self._stream.set_fps(fps)
+
+    # --- what clients and the session hear ---
+
+    def message(self, message: OutboundMessage) -> None:
+        """Pass on a message; past ``MAX_QUEUED_MESSAGES`` undelivered ones it is dropped."""
+        if len(self._mailbox) >= MAX_QUEUED_MESSAGES:
+            self._metrics.messages_dropped.labels("author_too_fast").inc()
+            return
+        self._post(message)
+
+    def reply(self, reply: CommandReply) -> None:
+        """Pass on the answer to one command."""
+        self._post(reply)
+
+    def step_done(self, report: StepReport) -> None:
+        """Count a finished step."""
+        self.last_step = report
+        metrics = self._metrics
+        metrics.steps.labels(_outcome(report)).inc()
+        metrics.step_seconds.observe(report.step_s)
+        metrics.apply_seconds.observe(report.apply_s)
+        metrics.wait_seconds.observe(report.wait_s)
+
+    def session_opened(self, session_id: str) -> None:
+        """Note that ``session_started`` has run."""
+        self._post(HostOpened(session_id=session_id))
+
+    def session_closed(self, session_id: str) -> None:
+        """Note that ``session_ended`` has run."""
+        self._post(HostClosed(session_id=session_id))
+
+    def failed(self, failure: HostFailure) -> None:
+        """Note a failure."""
+        self._post(failure)
+
+    # --- the crossing ---
+
+    def _post(self, report: HostReport) -> None:
+        # Append first, then look at the flag; the loop clears the flag before it pops. Whatever
+        # the order of the two threads, a report is popped or a wake-up is due.
+        self._mailbox.append(report)
+        if not self._wake_is_due and self._loop is not None:
+            self._wake_is_due = True
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                self._loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        self._wake_is_due = False
+        for _ in range(_BATCH):
+            if not self._mailbox or self._listener is None:
+                return
+            self._listener.hear(self._mailbox.popleft())
+        self._wake_is_due = True
+        asyncio.get_running_loop().call_soon(self._deliver)
+
+
+def _outcome(report: StepReport) -> str:
+    if report.error is not None:
+        return "error"
+    if report.refused:
+        return "refused"
+    return "idle" if report.idle else "ok"
