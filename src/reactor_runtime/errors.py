@@ -257,3 +257,121 @@ class ConnectionClosedError(ReactorError):
 
     def __str__(self) -> str:
         return f"connection {self.connection_id} takes no more frames: {self.reason}"
+
+
+# --- what a person who sets the runtime up got wrong ------------------------------------------
+
+
+class ConfigurationError(ReactorError):
+    """Raised for a mistake in a manifest, a flag or an environment variable; status 2."""
+
+
+class ManifestError(ConfigurationError):
+    """Raised when a manifest cannot be used.
+
+    Attributes:
+        path: The file.
+        key: The dotted key, ``None`` when the whole file is wrong.
+        found: What stands there, in words.
+        wanted: What should stand there, or what to do.
+        line: Line in the file, from 1; ``None`` when there is none.
+    """
+
+    def __init__(
+        self, path: str, key: str | None, found: str, wanted: str, line: int | None = None
+    ) -> None:
+        super().__init__(path, key, found, wanted, line)
+        self.path, self.key, self.found, self.wanted, self.line = path, key, found, wanted, line
+
+    def __str__(self) -> str:
+        place = f"{self.path}, line {self.line}" if self.line else self.path
+        subject = f"{self.key}: " if self.key else ""
+        return f"{place}: {subject}found {self.found}; wanted {self.wanted}"
+
+
+class SettingError(ConfigurationError):
+    """Raised when a flag or an environment variable has a wrong value.
+
+    Attributes:
+        source: The flag or variable, as a person writes it.
+        found: What it holds, in words; never a secret.
+        wanted: What it should hold.
+    """
+
+    def __init__(self, source: str, found: str, wanted: str) -> None:
+        super().__init__(source, found, wanted)
+        self.source, self.found, self.wanted = source, found, wanted
+
+    def __str__(self) -> str:
+        return f"{self.source}: found {self.found}; wanted {self.wanted}"
+
+
+class ModelImportError(ConfigurationError):
+    """Raised when ``module:Class`` does not lead to a model class.
+
+    Attributes:
+        model: The reference as it was written.
+        reason: What went wrong.
+        place: The author's file and line, ``None`` when no line of theirs is at fault.
+        advice: What to do or what was tried; may be empty.
+    """
+
+    def __init__(
+        self, model: str, reason: str, place: str | None = None, advice: str = ""
+    ) -> None:
+        super().__init__(model, reason, place, advice)
+        self.model, self.reason, self.place, self.advice = model, reason, place, advice
+
+    def __str__(self) -> str:
+        place = f"{self.place}: " if self.place else ""
+        advice = f" ({self.advice})" if self.advice else ""
+        return f"cannot import {self.model}: {place}{self.reason}{advice}"
+
+
+# --- HTTP requests -----------------------------------------------------------------------------
+
+
+class RequestShapeError(ReactorError):
+    """Raised when a request is not shaped as its route wants it: answered 422.
+
+    Attributes:
+        problems: One mapping per fault with ``type``, ``loc``, ``msg`` and ``input``.
+    """
+
+    def __init__(self, problems: list[dict[str, object]]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "; ".join(f"{p.get('loc')}: {p.get('msg')}" for p in self.problems)
+
+
+class BodyTooLargeError(ReactorError):
+    """Raised when a request's body, or a part of it, is larger than allowed: answered 413.
+
+    Attributes:
+        what: ``body``, or the part.
+        limit_bytes: The largest that is taken.
+    """
+
+    def __init__(self, what: str, limit_bytes: int) -> None:
+        super().__init__(what, limit_bytes)
+        self.what, self.limit_bytes = what, limit_bytes
+
+    def __str__(self) -> str:
+        return f"{self.what} is larger than {self.limit_bytes} bytes"
+
+
+class BodyTooSlowError(ReactorError):
+    """Raised when a request's body does not arrive in time: answered 408.
+
+    Attributes:
+        timeout_s: Seconds it had.
+    """
+
+    def __init__(self, timeout_s: float) -> None:
+        super().__init__(timeout_s)
+        self.timeout_s = timeout_s
+
+    def __str__(self) -> str:
+        return f"the body did not arrive within {self.timeout_s:g} s"
