@@ -1,0 +1,200 @@
+"""What a benchmark needs of the machine: servers, viewers, CPU and memory, a network of its own."""
+
+import json
+import os
+import select
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+HERE = Path(__file__).parent
+TICKS = os.sysconf("SC_CLK_TCK")
+ADDRESS = "10.123.0.1"
+STUN_PORT = 3478
+PORT = 8090
+URL = f"http://127.0.0.1:{PORT}"
+
+NAMESPACE = f"""
+ip link set lo up; ip link add bench0 type veth peer name bench1
+ip addr add {ADDRESS}/24 dev bench0; ip link set bench0 up; ip link set bench1 up
+exec "$@"
+"""
+
+
+def enter_private_network() -> None:
+    """Run this program again inside a network namespace of its own, where nothing leaves the machine."""
+    if os.environ.get("BENCH_NETWORK") == "private":
+        return
+    if os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("ip"):
+        print("Not root, or no iproute2: measured on the machine's own network", file=sys.stderr)
+        return
+    command = ["unshare", "-n", "sh", "-c", NAMESPACE, "bench", sys.executable, *sys.argv]
+    os.execvpe("unshare", command, {**os.environ, "BENCH_NETWORK": "private"})
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """One side of a comparison: how its server is started."""
+
+    name: str
+    python: str
+    env: dict[str, str] = field(default_factory=dict)
+
+
+def tree(pid: int) -> list[int]:
+    """Return a process and all that descend from it."""
+    found = [pid]
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
+                found += tree(int(child))
+    except OSError:
+        pass
+    return found
+
+
+def cpu_s(pid: int) -> float:
+    """Return the CPU seconds a process and its children have used."""
+    total = 0
+    for process in tree(pid):
+        try:
+            fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        total += int(fields[11]) + int(fields[12])
+    return total / TICKS
+
+
+def rss_mb(pid: int) -> float:
+    """Return the resident memory of a process and its children."""
+    total = 0
+    for process in tree(pid):
+        try:
+            lines = Path(f"/proc/{process}/status").read_text().splitlines()
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+    return total / 1024
+
+
+class Server:
+    """The bench model, served by one runtime until the block ends."""
+
+    def __init__(self, runtime: Runtime, folder: Path = HERE / "model", **env: str) -> None:
+        self.runtime, self.folder, self.env = runtime, folder, env
+
+    def __enter__(self) -> Self:
+        self.log = tempfile.NamedTemporaryFile("w+b", suffix=".log")  # noqa: SIM115 - closed in exit
+        begun = time.monotonic()
+        self.process = subprocess.Popen(
+            [self.runtime.python, "-m", "reactor_runtime.serve"],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=self.log,
+            env={
+                **os.environ,
+                "HOST": "127.0.0.1",
+                "PORT": str(PORT),
+                "REACTOR_LOG_LEVEL": "WARNING",
+                **self.runtime.env,
+                **self.env,
+            },
+        )
+        try:
+            self._wait(begun)
+        except BaseException:
+            self.process.kill()
+            raise
+        self.ready_s = time.monotonic() - begun
+        return self
+
+    def _wait(self, begun: float) -> None:
+        while True:
+            if self.process.poll() is not None or time.monotonic() - begun > 60:
+                raise SystemExit(f"{self.runtime.name} did not come up:\n{self.text()}")
+            try:
+                with urllib.request.urlopen(URL + "/health", timeout=2) as response:
+                    if response.status == 200 and b"available" in response.read():
+                        return
+            except OSError:
+                pass
+            time.sleep(0.002)
+
+    def __exit__(self, *_: object) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+    def text(self) -> str:
+        """Return what it printed."""
+        return Path(self.log.name).read_text(errors="replace")
+
+    def cpu_s(self) -> float:
+        """Return the CPU seconds used so far."""
+        return cpu_s(self.process.pid)
+
+    def rss_mb(self) -> float:
+        """Return resident memory."""
+        return rss_mb(self.process.pid)
+
+
+class Viewer:
+    """A viewer program in a process of its own, spoken to in JSON lines."""
+
+    def __init__(self, python: str, kind: str, *flags: str, session: str | None = None) -> None:
+        command = [python, str(HERE / "viewers" / f"{kind}_viewer.py"), "--url", URL, *flags]
+        if session:
+            command += ["--session", session]
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        self.first = self.ask()
+
+    def ask(self, line: str | None = None, timeout_s: float = 120) -> dict[str, Any]:
+        """Send a line and return the answer."""
+        assert self.process.stdin and self.process.stdout
+        if line:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], timeout_s)
+        answer = self.process.stdout.readline() if ready else ""
+        return dict(json.loads(answer)) if answer else {"event": "dead", "fps": 0.0, "gaps": []}
+
+    def quit(self) -> None:
+        """End it."""
+        assert self.process.stdin
+        try:
+            self.process.stdin.write("quit\n")
+            self.process.stdin.flush()
+            self.process.wait(15)
+        except (OSError, subprocess.TimeoutExpired):
+            self.process.kill()
+            self.process.wait()
+
+
+def median(values: list[float]) -> float:
+    """Return the median, or NaN of nothing."""
+    return statistics.median(values) if values else float("nan")
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Return a percentile by rank, or NaN of nothing."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
