@@ -24,7 +24,7 @@ class CommandError(ReactorError):
 
 
 class ApplicationError(ReactorError):
-    """Raised in ``process_input``: this step is refused and asked again a few milliseconds later."""
+    """Raised in ``process_input``: the step is refused and asked again in some milliseconds."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(reason)
@@ -68,6 +68,29 @@ class PayloadError(ReactorError):
         return f"{where}: {self.reason}"
 
 
+class UnresolvedUploadError(PayloadError):
+    """Raised when an argument refers to a file whose bytes are not here."""
+
+    code = "unresolved_upload"
+
+
+class MessageBodyError(ReactorError):
+    """Raised when an author sends a message that JSON cannot say.
+
+    Attributes:
+        message: The message class.
+        field: The offending field, with the path inside it.
+        reason: What is wrong and what to send instead.
+    """
+
+    def __init__(self, message: str, field: str, reason: str) -> None:
+        super().__init__(message, field, reason)
+        self.message, self.field, self.reason = message, field, reason
+
+    def __str__(self) -> str:
+        return f"{self.message}.{self.field} {self.reason}"
+
+
 class FrameError(ReactorError):
     """Raised at ``emit`` when an array cannot be a frame of its track.
 
@@ -78,7 +101,9 @@ class FrameError(ReactorError):
         dtype: The dtype found.
     """
 
-    def __init__(self, track: str, reason: str, shape: tuple[int, ...] = (), dtype: str = "") -> None:
+    def __init__(
+        self, track: str, reason: str, shape: tuple[int, ...] = (), dtype: str = ""
+    ) -> None:
         super().__init__(track, reason, shape, dtype)
         self.track, self.reason, self.shape, self.dtype = track, reason, shape, dtype
 
@@ -259,6 +284,112 @@ class ConnectionClosedError(ReactorError):
         return f"connection {self.connection_id} takes no more frames: {self.reason}"
 
 
+class OfferError(ReactorError):
+    """Raised when a WebRTC offer cannot be answered: answered 422.
+
+    Attributes:
+        reason: What is wrong with it, in plain words.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the offer cannot be answered: {self.reason}"
+
+
+class ConnectionIdError(ReactorError):
+    """Raised when a connection id is outside the range clients may use: answered 422.
+
+    Attributes:
+        connection_id: The id found.
+    """
+
+    def __init__(self, connection_id: int) -> None:
+        super().__init__(connection_id)
+        self.connection_id = connection_id
+
+    def __str__(self) -> str:
+        return f"connection id {self.connection_id} is outside 1001-9999"
+
+
+class UnknownConnectionError(ReactorError):
+    """Raised when nobody has made an offer under a connection id: answered 404.
+
+    Attributes:
+        connection_id: The id found.
+    """
+
+    def __init__(self, connection_id: int) -> None:
+        super().__init__(connection_id)
+        self.connection_id = connection_id
+
+    def __str__(self) -> str:
+        return f"no offer was made for connection {self.connection_id}"
+
+
+class ConnectionLimitError(ReactorError):
+    """Raised when there is no place for another connection: answered 503.
+
+    Attributes:
+        limit: How many there may be.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"all {self.limit} connections are taken"
+
+
+class NoNetworkError(ReactorError):
+    """Raised when this host has no address the peer could reach: answered 503.
+
+    Attributes:
+        reason: What is missing and what to do, in plain words.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class PortTakenError(ReactorError):
+    """Raised when the one UDP port asked for is in use: answered 409.
+
+    Attributes:
+        port: The port.
+    """
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self.port = port
+
+    def __str__(self) -> str:
+        return f"UDP port {self.port} is in use"
+
+
+class NegotiationError(ReactorError):
+    """Raised when an accepted offer could not be answered after all: answered 500.
+
+    Attributes:
+        connection_id: The connection's number.
+        reason: What went wrong.
+    """
+
+    def __init__(self, connection_id: int, reason: str) -> None:
+        super().__init__(connection_id, reason)
+        self.connection_id, self.reason = connection_id, reason
+
+    def __str__(self) -> str:
+        return f"connection {self.connection_id} could not be negotiated: {self.reason}"
+
+
 # --- what a person who sets the runtime up got wrong ------------------------------------------
 
 
@@ -316,9 +447,7 @@ class ModelImportError(ConfigurationError):
         advice: What to do or what was tried; may be empty.
     """
 
-    def __init__(
-        self, model: str, reason: str, place: str | None = None, advice: str = ""
-    ) -> None:
+    def __init__(self, model: str, reason: str, place: str | None = None, advice: str = "") -> None:
         super().__init__(model, reason, place, advice)
         self.model, self.reason, self.place, self.advice = model, reason, place, advice
 
