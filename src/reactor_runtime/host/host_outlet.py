@@ -14,7 +14,8 @@ class Chunk:
     """What one ``emit`` shows, checked and in canonical layout.
 
     Attributes:
-        video: Track name to uint8 RGB ``(T, H, W, 3)``; read-only views are fine.
+        video: Track name to uint8 RGB ``(T, H, W, 3)``; may be a view, read-only and of
+            any strides.
         audio: Track name to int16 ``(channels, samples)`` at the track's own sample rate.
         metadata: Track name to one value per frame, ``None`` where there is none.
         started_at: Monotonic seconds at which the step that made it began.
@@ -76,7 +77,19 @@ class HostFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepReport:
-    """One finished step, for statistics and step limits."""
+    """One finished step, for statistics and step limits.
+
+    Attributes:
+        session_id: The session it belongs to.
+        number: Counts the session's steps from 0; a refused one takes no number.
+        step_s: Seconds from its beginning to its end, waits included.
+        apply_s: Seconds the events before it took.
+        wait_s: Seconds of the step spent waiting for room or for input.
+        refused: ``process_input`` refused it; it does not count towards a limit.
+        idle: It showed nothing.
+        error: What its author put on record.
+        files: Name to content, to be kept with its result.
+    """
 
     session_id: str
     number: int
@@ -86,13 +99,19 @@ class StepReport:
     refused: bool = False
     idle: bool = False
     error: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class HostOutlet(Protocol):
     """Implemented by the session; called from the host's own thread, one call at a time per session.
 
-    ``message`` and ``reply`` may also come from author threads. No method blocks on a client.
+    ``message``, ``flush`` and ``set_fps`` may also come from author threads, ``failed`` from the
+    thread that watches the host's. No method blocks on a client.
     """
+
+    def set_pace(self, fps: float | None, buffer_frames: int | None) -> None:
+        """Note what the loaded class pins: frames per second, and the bound on queued frames."""
+        ...
 
     def step_at(self, frames: int) -> float | None:
         """Return the monotonic time from which a step making *frames* may start (the late gate).

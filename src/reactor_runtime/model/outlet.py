@@ -19,7 +19,7 @@ class Turn:
     """One lockstep step, the same on every rank.
 
     Attributes:
-        number: Steps since the session started, from 0.
+        number: Steps since the session started, from 0; a refused one takes no number.
         time_s: Monotonic seconds since the session started, stamped once by the host.
     """
 
@@ -29,6 +29,11 @@ class Turn:
 
 class Outlet(Protocol):
     """What ``ReactorModel`` calls. ``send``, ``flush`` and ``set_fps`` may come from any thread."""
+
+    @property
+    def pinned_fps(self) -> float | None:
+        """The rate the author pinned, in frames per second."""
+        ...
 
     async def emit(self, output: "Output", *, compute_time: float | None, drop: bool) -> None:
         """Show *output*; wait while the queue is full, unless *drop*. Raises ``FrameError``."""
@@ -47,16 +52,29 @@ class Outlet(Protocol):
         ...
 
     async def complete_step(self, report: "StepCompleted") -> None:
-        """Record one finished step."""
+        """Record one finished step, and show its output unless that was emitted already."""
         ...
 
-    def turns(self) -> AsyncIterator[Turn]:
-        """Yield a turn each time a step may run; the next request ends the step."""
+    def refuse_step(self, reason: str) -> None:
+        """Note that ``process_input`` refused the step that runs."""
+        ...
+
+    def turns(self) -> AsyncIterator[Turn | None]:
+        """Yield a turn each time a step may run; the next request ends the step.
+
+        ``None``: the session ended or the last client left; whoever holds a generator closes it.
+        """
+        ...
+
+    def state_is_missed(self) -> None:
+        """Note that ``self.state`` was read while no session is live."""
         ...
 
 
 class SilentOutlet:
     """The outlet of an instance nobody serves: everything does nothing, there are no turns."""
+
+    pinned_fps: float | None = None
 
     async def emit(self, output: "Output", *, compute_time: float | None, drop: bool) -> None:
         """Do nothing."""
@@ -73,7 +91,13 @@ class SilentOutlet:
     async def complete_step(self, report: "StepCompleted") -> None:
         """Do nothing."""
 
-    async def turns(self) -> AsyncIterator[Turn]:
+    def refuse_step(self, reason: str) -> None:
+        """Do nothing."""
+
+    async def turns(self) -> AsyncIterator[Turn | None]:
         """Yield nothing."""
         return
         yield  # makes this an async generator
+
+    def state_is_missed(self) -> None:
+        """Do nothing."""

@@ -1,0 +1,81 @@
+"""ReactorPipeline: a model whose body is a generator."""
+
+import inspect
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Self
+
+from reactor_runtime.errors import BufferClosed
+from reactor_runtime.model.reactor_model import ReactorModel
+
+
+class ReactorPipeline(ReactorModel):
+    """A model that yields: write ``inference()``, a sync or async generator, and annotate ``state``.
+
+    It is advanced once a turn; each ``yield`` is an ``Output``, or ``None``/``Idle`` for nothing.
+    One that finishes is started again; when the session ends or the last client leaves it is
+    closed (its ``finally`` runs).
+
+    Raises:
+        TypeError: The class annotates no ``state``, when it is constructed.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if not any("state" in inspect.get_annotations(c) for c in cls.__mro__[: _own(cls)]):
+            raise TypeError(f"{cls.__name__} needs an annotation `state: MyState` of an InputState")
+        return super().__new__(cls)
+
+    async def run(self) -> None:
+        """Advance ``inference()`` once a turn."""
+        body = GeneratorBody(self)
+        try:
+            async for turn in self._reactor_outlet.turns():
+                if turn is None:
+                    await body.close()
+                    continue
+                began = time.perf_counter()
+                shown = await body.advance()
+                await self._reactor_show(shown, time.perf_counter() - began)
+        finally:
+            await body.close()
+
+
+class GeneratorBody:
+    """The running ``inference()`` of one pipeline, sync or async, started when first needed."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._generator: AsyncIterator[Any] | Iterator[Any] | None = None
+
+    async def advance(self) -> Any:
+        """Return what the generator yields next, ``None`` when it finishes; the next call restarts."""
+        if self._generator is None:
+            self._generator = self._started()
+        try:
+            if isinstance(self._generator, AsyncIterator):
+                return await anext(self._generator)
+            return next(self._generator)
+        except (StopIteration, StopAsyncIteration, BufferClosed):
+            self._generator = None
+            return None
+
+    async def close(self) -> None:
+        """Run the generator's ``finally``, if it was started."""
+        generator, self._generator = self._generator, None
+        if hasattr(generator, "aclose"):
+            await generator.aclose()
+        elif hasattr(generator, "close"):
+            generator.close()
+
+    def _started(self) -> AsyncIterator[Any] | Iterator[Any]:
+        generator = self._model.inference()
+        if not isinstance(generator, AsyncIterator | Iterator):
+            raise TypeError(
+                f"{type(self._model).__name__}.inference() must be a generator, sync or async; "
+                f"it returned {type(generator).__name__}"
+            )
+        return generator
+
+
+def _own(cls: type) -> int:
+    return cls.__mro__.index(ReactorPipeline)
