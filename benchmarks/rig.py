@@ -30,7 +30,7 @@ exec "$@"
 
 
 def enter_private_network() -> None:
-    """Run this program again inside a network namespace of its own, where nothing leaves the machine."""
+    """Run this program again in a network namespace of its own: nothing leaves the machine."""
     if os.environ.get("BENCH_NETWORK") == "private":
         return
     if os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("ip"):
@@ -92,7 +92,7 @@ class Server:
         self.runtime, self.folder, self.env = runtime, folder, env
 
     def __enter__(self) -> Self:
-        self.log = tempfile.NamedTemporaryFile("w+b", suffix=".log")  # noqa: SIM115 - closed in exit
+        self.log = tempfile.NamedTemporaryFile("w+b", suffix=".log")
         begun = time.monotonic()
         self.process = subprocess.Popen(
             [self.runtime.python, "-m", "reactor_runtime.serve"],
@@ -169,7 +169,8 @@ class Viewer:
 
     def ask(self, line: str | None = None, timeout_s: float = 120) -> dict[str, Any]:
         """Send a line and return the answer."""
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin
+        assert self.process.stdout
         if line:
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from rig import HERE, URL, Runtime, Server, Viewer, enter_private_network, median, percentile
+from rig import HERE, Runtime, Server, Viewer, enter_private_network, median, percentile
 
 FPS = 24
 MEMORY_GROWTH_MB = 30.0

@@ -1,7 +1,7 @@
 """The picture as a model.
 
-Environment: BENCH_STEP_MS (pretend compute), BENCH_GIL_MS (real compute that holds the GIL), BENCH_DEPTH
-(``buffer_size``).
+Environment: BENCH_STEP_MS (pretend compute), BENCH_GIL_MS (real compute that holds the GIL),
+BENCH_DEPTH (``buffer_size``).
 """
 
 import os

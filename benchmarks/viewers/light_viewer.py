@@ -1,6 +1,7 @@
 """Receive-only viewers on aiortc that reassemble RTP and decode nothing: they cost little.
 
-Speaks the same lines as sdk_viewer.py (``report`` and ``quit``); ``--count`` viewers share a process.
+Speaks the same lines as sdk_viewer.py (``report`` and ``quit``). ``--count`` viewers share one
+process.
 """
 
 import argparse
