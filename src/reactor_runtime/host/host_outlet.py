@@ -109,10 +109,6 @@ class HostOutlet(Protocol):
     thread that watches the host's. No method blocks on a client.
     """
 
-    def set_pace(self, fps: float | None, buffer_frames: int | None) -> None:
-        """Note what the loaded class pins: frames per second, and the bound on queued frames."""
-        ...
-
     def step_at(self, frames: int) -> float | None:
         """Return the monotonic time from which a step making *frames* may start (the late gate).
 
