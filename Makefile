@@ -54,5 +54,12 @@ $(VENV)/.lint: $(VENV)/.test
 	$(PIP) -e ".[dev]" -c tests/constraints.txt
 	@touch $@
 
+# The compiler is an old one on purpose (it has wheels up to Python 3.11): what it writes loads with
+# protobuf 4.21 and with every later one, and warns with none.
+proto:
+	$(PYTHON) -m venv build/protoc
+	build/protoc/bin/python -m pip install --quiet "grpcio-tools==1.50.0" "setuptools<70"
+	build/protoc/bin/python -m grpc_tools.protoc -I src --python_out=src src/reactor_runtime/wire/reactor.proto
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
