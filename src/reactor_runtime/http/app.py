@@ -1,0 +1,38 @@
+"""The HTTP application: routes behind the front door."""
+
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from reactor_runtime.http.absent_routes import AbsentRoutes
+from reactor_runtime.http.access import AccessRules
+from reactor_runtime.http.error_responses import exception_handlers
+from reactor_runtime.http.front_door import FrontDoor
+from reactor_runtime.http.operator_routes import OperatorRoutes
+from reactor_runtime.http.page_routes import PageRoutes
+from reactor_runtime.http.session_routes import SessionRoutes
+from reactor_runtime.http.signaling_routes import SignalingRoutes
+from reactor_runtime.http.stage import Stage
+
+
+def create_app(stage: Stage) -> ASGIApp:
+    """Return the ASGI application that serves *stage*."""
+    groups = (
+        PageRoutes(),
+        OperatorRoutes(stage),
+        SessionRoutes(stage),
+        SignalingRoutes(stage),
+        AbsentRoutes(stage),
+    )
+    app = Starlette(
+        routes=[route for group in groups for route in group.routes()],
+        exception_handlers=exception_handlers(),
+    )
+    app.router.redirect_slashes = False  # the front door has tidied the path already
+    settings = stage.settings
+    rules = AccessRules(
+        bind_host=settings.host,
+        token=settings.token,
+        allow_origins=settings.allow_origins,
+        allow_hosts=settings.allow_hosts,
+    )
+    return FrontDoor(app, rules, stage.metrics)

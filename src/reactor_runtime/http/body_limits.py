@@ -1,0 +1,97 @@
+"""Reading request bodies: bounded in size, time and depth, whatever the headers promise."""
+
+import asyncio
+import json
+import math
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+
+from reactor_runtime.errors import BodyTooLargeError, BodyTooSlowError, RequestShapeError
+
+MAX_ECHO_CHARS = 200
+MAX_PROBLEMS = 10
+
+_Body = TypeVar("_Body", bound=BaseModel)
+
+
+async def read_bytes(request: Request, limit_bytes: int, timeout_s: float) -> bytes:
+    """Return the body of *request*.
+
+    Raises:
+        BodyTooLargeError: It announces, or turns out to hold, more than *limit_bytes*.
+        BodyTooSlowError: It did not end within *timeout_s*.
+    """
+    announced = request.headers.get("content-length", "0")
+    if announced.isdecimal() and int(announced[:20]) > limit_bytes:
+        raise BodyTooLargeError("body", limit_bytes)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(timeout_s):
+            async for part in request.stream():
+                body += part
+                if len(body) > limit_bytes:
+                    raise BodyTooLargeError("body", limit_bytes)
+    except TimeoutError:
+        raise BodyTooSlowError(timeout_s) from None
+    return bytes(body)
+
+
+async def read_object(request: Request, limit_bytes: int, timeout_s: float) -> dict[str, Any]:
+    """Return the JSON object in the body of *request*; an empty body is an empty object.
+
+    Raises:
+        RequestShapeError: It is no JSON, or no object, or holds a number JSON does not have.
+        BodyTooLargeError: As ``read_bytes``.
+        BodyTooSlowError: As ``read_bytes``.
+    """
+    body = await read_bytes(request, limit_bytes, timeout_s)
+    if not body.strip():
+        return {}
+    try:
+        value = json.loads(body, parse_constant=_no_number, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise RequestShapeError(
+            [problem("json_invalid", ("body",), f"JSON decode error: {reason}", None)]
+        ) from None
+    if not isinstance(value, dict):
+        raise RequestShapeError(
+            [problem("dict_type", ("body",), "Input should be a valid dictionary", value)]
+        )
+    return value
+
+
+def parse_as(model: type[_Body], value: dict[str, Any]) -> _Body:
+    """Return *value* as a *model*.
+
+    Raises:
+        RequestShapeError: It does not fit, with up to ten reasons.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)[:MAX_PROBLEMS]
+        raise RequestShapeError(
+            [problem(e["type"], ("body", *e["loc"]), e["msg"], e["input"]) for e in found]
+        ) from None
+
+
+def problem(kind: str, loc: tuple[str | int, ...], text: str, found: object) -> dict[str, object]:
+    """Return one entry of a 422 answer; what was found is echoed only while it is short."""
+    shown: object = found
+    if len(repr(found)) > MAX_ECHO_CHARS:
+        shown = f"{repr(found)[:MAX_ECHO_CHARS]}…"
+    return {"type": kind, "loc": list(loc), "msg": text, "input": shown}
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:20]} is out of range")
+    return value
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not JSON")
