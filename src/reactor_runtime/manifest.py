@@ -1,0 +1,345 @@
+"""Manifest: what ``reactor.yaml`` says, in every published form.
+
+One pydantic model. Unknown keys of published manifests are accepted and ignored; a near miss of a
+known key is an error. What flags and the environment change is ``settings``' business.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
+
+from reactor_runtime import setting_kinds as kinds
+from reactor_runtime.errors import ManifestError
+from reactor_runtime.manifest_file import (
+    ManifestFile,
+    Place,
+    Scalar,
+    describe,
+    read_manifest_file,
+)
+from reactor_runtime.model_import import import_model_class, parse_model_ref
+from reactor_runtime.setting_kinds import Kind, Resolution
+
+__all__ = ["Manifest", "Recording", "import_model_class", "load_config"]
+
+_NEAR = 0.85  # difflib ratio from which an unknown key is a slip of the pen
+_SECRET_KEYS = frozenset({"token", "turn", "password", "credential", "secret"})
+
+
+def _problem(found: str, wanted: str) -> PydanticCustomError:
+    return PydanticCustomError("reactor", "{found}; {wanted}", {"found": found, "wanted": wanted})
+
+
+def _as(kind: Kind) -> BeforeValidator:
+    """Read a YAML leaf as *kind*; a null is "not given"."""
+
+    def read(value: object) -> object:
+        if isinstance(value, dict | list):
+            raise _problem(describe(value), kind.wanted)
+        if not isinstance(value, Scalar):
+            return value
+        if value.is_null:
+            return None
+        if value.quoted and not kind.is_text:
+            raise _problem(describe(value), f"{kind.wanted}, without quotes")
+        try:
+            return kind.parse(value.text)
+        except ValueError:
+            raise _problem(describe(value), kind.wanted) from None
+
+    return BeforeValidator(read)
+
+
+def _as_section(value: object) -> object:
+    """Read a mapping; an empty key is an empty mapping."""
+    if value is None or (isinstance(value, Scalar) and value.is_null):
+        return {}
+    if isinstance(value, Scalar | list):
+        raise _problem(describe(value), "a mapping (keys on indented lines below)")
+    return value
+
+
+def _as_env(value: object) -> object:
+    """Read environment variables: names to text, taken as it was written."""
+    value = _as_section(value)
+    if not isinstance(value, dict):
+        return value
+    for name, item in value.items():
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(name)):
+            raise _problem(f"the name {name!r}", "names of letters, digits and _")
+        if not isinstance(item, Scalar | str):
+            raise _problem(f"{describe(item)} for {name}", "text for each name")
+        if "\0" in (item if isinstance(item, str) else item.text):
+            raise _problem(f"a NUL character in {name}", "text for each name")
+    return {
+        name: item if isinstance(item, str) else ("" if item.is_null else item.text)
+        for name, item in value.items()
+    }
+
+
+IMPORT = Kind(
+    wanted="module:Class, such as model:MyModel",
+    parse=lambda text: ":".join(parse_model_ref(text)),
+    is_text=True,
+)
+
+Text = Annotated[str | None, _as(kinds.TEXT)]
+PathText = Annotated[Path | None, _as(kinds.PATH)]
+Switch = Annotated[bool | None, _as(kinds.SWITCH)]
+Seconds = Annotated[float | None, _as(kinds.SECONDS)]
+Count = Annotated[int | None, _as(kinds.whole(1, 4096))]
+
+
+class _Section(BaseModel):
+    """A mapping of the manifest."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, strict=True)
+
+
+class Recording(_Section):
+    """``recording``: at the top level or under ``runtime``."""
+
+    enabled: Switch = None
+    chunk_seconds: Annotated[float | None, _as(kinds.number(0.1, "seconds, at least 0.1"))] = None
+    clip_max_seconds: Seconds = None
+    video_track: Text = None
+    audio_track: Text = None
+
+
+class ModelSection(_Section):
+    """``model``: who the model is."""
+
+    name: Text = None
+    version: Text = None
+    description: Text = None
+
+
+class RuntimeSection(_Section):
+    """``runtime``: which class runs, and how. Keys are the settings of the same name."""
+
+    import_: Annotated[str, _as(IMPORT)] = Field(alias="import")
+    config: PathText = None
+    weights_path: PathText = None
+    env: Annotated[dict[str, str], BeforeValidator(_as_env)] = Field(default_factory=dict)
+    recording: Annotated[Recording, BeforeValidator(_as_section)] = Field(default_factory=Recording)
+
+    world_size: Count = None
+    isolation: Annotated[str | None, _as(kinds.ISOLATION)] = None
+    workers: Count = None
+    device: Annotated[str | None, _as(kinds.DEVICE)] = None
+    comm_backend: Annotated[str | None, _as(kinds.COMM_BACKEND)] = None
+    init_process_group: Switch = None
+    on_failure: Annotated[str | None, _as(kinds.ON_FAILURE)] = None
+    check_lockstep: Switch = None
+    oversubscribe: Switch = None
+
+    turn_timeout: Seconds = None
+    first_turn_timeout: Seconds = None
+    load_timeout: Seconds = None
+    settle_timeout: Seconds = None
+    comm_timeout: Seconds = None
+    orphan_timeout: Seconds = None
+    connect_timeout: Seconds = None
+    stop_grace: Seconds = None
+
+    host: Annotated[str | None, _as(kinds.HOST)] = None
+    port: Annotated[int | None, _as(kinds.PORT)] = None
+    max_connections: Count = None
+    bitrate: Annotated[int | None, _as(kinds.BITRATE)] = None
+    max_bitrate: Annotated[int | None, _as(kinds.BITRATE)] = None
+    max_fps: Annotated[float | None, _as(kinds.FPS)] = None
+    max_resolution: Annotated[Resolution | None, _as(kinds.RESOLUTION)] = None
+    playout_delay: Annotated[str | None, _as(kinds.PLAYOUT_DELAY)] = None
+
+
+class Manifest(_Section):
+    """A manifest that can be used.
+
+    Attributes:
+        path: The file.
+        model: Who the model is.
+        runtime: Which class runs, and how.
+        lines: Dotted key to its line, for keys the runtime knows.
+        ignored: Dotted keys the runtime does not use.
+    """
+
+    path: Path
+    model: Annotated[ModelSection, BeforeValidator(_as_section)] = Field(
+        default_factory=ModelSection
+    )
+    runtime: Annotated[RuntimeSection, BeforeValidator(_as_section)]
+    lines: dict[str, int] = Field(default_factory=dict)
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The manifest's folder, absolute: what relative paths and imports start from."""
+        return self.path.parent.absolute()
+
+    @property
+    def model_ref(self) -> str:
+        """The class, as ``module:Class``."""
+        return self.runtime.import_
+
+    @property
+    def config_path(self) -> Path | None:
+        """The author's config, absolute; handed to ``load``."""
+        return self._from_folder(self.runtime.config)
+
+    @property
+    def weights_path(self) -> Path | None:
+        """Where weights lie, absolute."""
+        return self._from_folder(self.runtime.weights_path)
+
+    @property
+    def recording(self) -> Recording:
+        """How sessions are recorded."""
+        return self.runtime.recording
+
+    @property
+    def name(self) -> str | None:
+        """``model.name``."""
+        return self.model.name
+
+    @property
+    def version(self) -> str | None:
+        """``model.version``."""
+        return self.model.version
+
+    @property
+    def description(self) -> str | None:
+        """``model.description``."""
+        return self.model.description
+
+    def _from_folder(self, path: Path | None) -> Path | None:
+        return None if path is None else self.folder / path.expanduser()
+
+
+def load_config(path: str | Path = ".") -> Manifest:
+    """Read the manifest at *path*, a file or the folder it is in.
+
+    Raises:
+        ManifestError: Something is wrong; it names file, line, key, what was found and wanted.
+    """
+    file = read_manifest_file(path)
+    top = _with_recording_under_runtime(file)
+    ignored = (
+        *_check_keys(file, (), _TOP_KEYS),
+        *_check_keys(file, ("model",), _MODEL_KEYS),
+        *_check_keys(file, ("runtime",), _RUNTIME_KEYS),
+        *_check_keys(file, ("recording",), _RECORDING_KEYS),
+        *_check_keys(file, ("runtime", "recording"), _RECORDING_KEYS),
+    )
+    try:
+        return Manifest.model_validate(
+            {"path": file.path, "lines": _dotted_lines(file), "ignored": ignored, **top}
+        )
+    except ValidationError as error:
+        raise _manifest_error(file, error) from None
+
+
+_TOP_KEYS = frozenset({"model", "runtime", "recording"})
+_MODEL_KEYS = frozenset(ModelSection.model_fields)
+_RUNTIME_KEYS = frozenset(
+    field.alias or name for name, field in RuntimeSection.model_fields.items()
+)
+_RECORDING_KEYS = frozenset(Recording.model_fields)
+
+
+def _with_recording_under_runtime(file: ManifestFile) -> dict[str, Any]:
+    """Return the known sections; a top-level ``recording`` moves to where v2 puts it."""
+    model, runtime = file.tree.get("model"), file.tree.get("runtime")
+    recording = file.tree.get("recording")
+    if recording is not None and isinstance(runtime, dict):
+        if "recording" in runtime:
+            line = file.lines.get(("recording",))
+            found, wanted = "a second one under runtime", "one of the two"
+            raise ManifestError(str(file.path), "recording", found, wanted, line)
+        runtime = {**runtime, "recording": recording}
+    return {"model": model, "runtime": runtime}
+
+
+def _check_keys(file: ManifestFile, place: Place, known: frozenset[str]) -> list[str]:
+    """Return the section's unknown keys, dotted.
+
+    Raises:
+        ManifestError: One of them is a near miss, stands in the wrong section, or is a secret.
+    """
+    section: Any = file.tree
+    for step in place:
+        section = section.get(step) if isinstance(section, dict) else None
+    if not isinstance(section, dict):
+        return []
+    unknown = [key for key in section if key not in known]
+    for key in unknown:
+        _check_unknown_key(file, (*place, key), known)
+    return [".".join([*map(str, place), key]) for key in unknown]
+
+
+def _check_unknown_key(file: ManifestFile, place: Place, known: frozenset[str]) -> None:
+    key = str(place[-1])
+    dotted, line = ".".join(map(str, place)), file.lines.get(place)
+    meant = _near_miss(key, known)
+    if meant is not None:
+        wanted = ".".join([*map(str, place[:-1]), meant])
+        raise ManifestError(str(file.path), dotted, "an unknown key", f"{wanted}?", line)
+    if len(place) == 1 and key in _RUNTIME_KEYS - {"config", "env", "host", "port"}:
+        found = "it at the top level"
+        raise ManifestError(str(file.path), dotted, found, f"runtime.{key}", line)
+    if place[0] == "runtime" and len(place) == 2 and key in _SECRET_KEYS:
+        wanted = f"REACTOR_{key.upper()} in the environment, or a flag"
+        raise ManifestError(str(file.path), dotted, "a secret in a file", wanted, line)
+
+
+def _near_miss(key: str, known: Mapping[str, Any] | frozenset[str]) -> str | None:
+    def plain(word: str) -> str:
+        return re.sub(r"[^a-z0-9]", "", word.lower())
+
+    for candidate in sorted(known):
+        if plain(candidate) == plain(key):
+            return candidate
+    close = difflib.get_close_matches(key.lower()[:_MAX_KEY], sorted(known), n=1, cutoff=_NEAR)
+    return close[0] if close else None
+
+
+_MAX_KEY = 64  # characters of a key that are compared
+
+
+def _dotted_lines(file: ManifestFile) -> dict[str, int]:
+    known = {"model": _MODEL_KEYS, "runtime": _RUNTIME_KEYS}
+    return {
+        ".".join(map(str, place)): line
+        for place, line in file.lines.items()
+        if len(place) == 2 and place[1] in known.get(str(place[0]), ())
+    }
+
+
+def _manifest_error(file: ManifestFile, error: ValidationError) -> ManifestError:
+    """Return the first problem, in the words of a manifest."""
+    first = error.errors(include_url=False)[0]
+    place = tuple(part for part in first["loc"] if part is not None)
+    dotted = ".".join(map(str, place))
+    context = first.get("ctx", {})
+    if first["type"] == "missing":
+        found, wanted = "nothing", IMPORT.wanted if dotted == "runtime.import" else "a value"
+    elif first["type"] == "reactor":
+        found, wanted = str(context["found"]), str(context["wanted"])
+    else:
+        value = first["input"]
+        found = "nothing" if value is None else describe(value)
+        wanted = IMPORT.wanted if dotted == "runtime.import" else first["msg"]
+    return ManifestError(str(file.path), dotted, found, wanted, _line_of(file, place))
+
+
+def _line_of(file: ManifestFile, place: tuple[str | int, ...]) -> int | None:
+    """Return the line of the nearest key that is in the file."""
+    if place[:2] == ("runtime", "recording") and place not in file.lines:
+        place = place[1:]
+    while place and place not in file.lines:
+        place = place[:-1]
+    return file.lines.get(place) if place else None

@@ -1,0 +1,222 @@
+"""Kinds of setting: what text is a right value, and what a wrong one should have been.
+
+One table for flags, environment variables and YAML scalars: each source hands over the text that
+was written, and the kind of the setting, not the notation, decides what it means.
+"""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_TRUE = frozenset({"true", "yes", "on", "1"})
+_FALSE = frozenset({"false", "no", "off", "0"})
+_WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0+)?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_BITRATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmM]?)(?:bit/s|bps)?")
+_RESOLUTION = re.compile(r"([0-9]{2,5})\s*[xX]\s*([0-9]{2,5})")
+_HOST = re.compile(r"[A-Za-z0-9_.:\[\]%-]+")
+_MAX_DIGITS = 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of value.
+
+    Attributes:
+        wanted: What a right value is, in words that follow "wanted".
+        parse: Text to value; raises ``ValueError`` when the text is none of it.
+        is_text: Any text is one, quoted or not.
+    """
+
+    wanted: str
+    parse: Callable[[str], Any]
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """A picture's size limit, in pixels."""
+
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        return f"{self.width}x{self.height}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnServer:
+    """A relay and how to log in there.
+
+    Attributes:
+        uri: ``turn:host[:port][?transport=udp|tcp]``, without credentials.
+        username: Empty when there is none.
+        credential: Never shown by ``repr`` or ``str``.
+    """
+
+    uri: str
+    username: str = ""
+    credential: str = ""
+
+    def __repr__(self) -> str:
+        return f"TurnServer({self})"
+
+    def __str__(self) -> str:
+        return f"{self.uri} (as {self.username})" if self.username else self.uri
+
+
+def _text(text: str) -> str:
+    if not text.strip() or "\0" in text:
+        raise ValueError("empty, or with a NUL character")
+    return text
+
+
+def _number(text: str) -> float:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise ValueError("not a number")
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("too large")
+    return value
+
+
+def whole(minimum: int, maximum: int | None = None) -> Kind:
+    """Return the kind of whole numbers from *minimum* to *maximum*, both included."""
+
+    def parse(text: str) -> int:
+        stripped = text.strip()
+        if not _WHOLE.fullmatch(stripped) or len(stripped) > _MAX_DIGITS:
+            raise ValueError("not a whole number")
+        value = int(stripped.partition(".")[0])
+        if value < minimum or (maximum is not None and value > maximum):
+            raise ValueError("out of range")
+        return value
+
+    upper = f"from {minimum} to {maximum}" if maximum is not None else f"of at least {minimum}"
+    return Kind(wanted=f"a whole number {upper}", parse=parse)
+
+
+def number(minimum: float, wanted: str) -> Kind:
+    """Return the kind of finite numbers of at least *minimum*."""
+
+    def parse(text: str) -> float:
+        value = _number(text)
+        if value < minimum:
+            raise ValueError("out of range")
+        return value
+
+    return Kind(wanted=wanted, parse=parse)
+
+
+def choice(words: Sequence[str]) -> Kind:
+    """Return the kind of the given *words*."""
+
+    def parse(text: str) -> str:
+        if text.strip() not in words:
+            raise ValueError("unknown word")
+        return text.strip()
+
+    return Kind(wanted="one of " + ", ".join(words), parse=parse)
+
+
+def many(kind: Kind) -> Kind:
+    """Return the kind of comma-separated values of *kind*, as a tuple."""
+
+    def parse(text: str) -> tuple[Any, ...]:
+        return tuple(kind.parse(part.strip()) for part in text.split(",") if part.strip())
+
+    return Kind(wanted=f"{kind.wanted}, or several separated by commas", parse=parse)
+
+
+def _switch(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in _TRUE | _FALSE:
+        raise ValueError("neither true nor false")
+    return word in _TRUE
+
+
+def _bitrate(text: str) -> int:
+    match = _BITRATE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError("not a bit rate")
+    value = round(float(match[1]) * {"": 1, "k": 1_000, "m": 1_000_000}[match[2].lower()])
+    if not 10_000 <= value <= 1_000_000_000:
+        raise ValueError("out of range")
+    return value
+
+
+def _resolution(text: str) -> Resolution:
+    match = _RESOLUTION.fullmatch(text.strip())
+    if match is None or not all(16 <= int(side) <= 16384 for side in match.groups()):
+        raise ValueError("not a resolution")
+    return Resolution(width=int(match[1]), height=int(match[2]))
+
+
+def _device(text: str) -> str:
+    if not re.fullmatch(r"cpu|cuda(?::[0-9]{1,3})?", text.strip()):
+        raise ValueError("unknown device")
+    return text.strip()
+
+
+def _host(text: str) -> str:
+    if not _HOST.fullmatch(text.strip()):
+        raise ValueError("not a host name or address")
+    return text.strip()
+
+
+def _origin(text: str) -> str:
+    stripped = text.strip().rstrip("/")
+    if not re.fullmatch(r"https?://[^\s/?#@]+", stripped):
+        raise ValueError("not an origin")
+    return stripped
+
+
+def _stun(text: str) -> str:
+    if not re.fullmatch(r"stuns?:[^\s@?]+", text.strip()):
+        raise ValueError("not a STUN address")
+    return text.strip()
+
+
+def _turn(text: str) -> TurnServer:
+    """Read ``turn:[user:credential@]host[:port][?transport=udp|tcp]``."""
+    scheme, _, rest = text.strip().partition(":")
+    login, at, place = rest.rpartition("@")
+    if scheme not in ("turn", "turns") or not re.fullmatch(r"[^\s@]+", place):
+        raise ValueError("not a TURN address")
+    username, _, credential = login.partition(":")
+    if at and not (username and credential):
+        raise ValueError("user or credential is missing")
+    return TurnServer(uri=f"{scheme}:{place}", username=username, credential=credential)
+
+
+def _secret(text: str) -> str:
+    if not text or any(character.isspace() for character in text):
+        raise ValueError("empty or with spaces")
+    return text
+
+
+TEXT = Kind(wanted="text", parse=_text, is_text=True)
+SECRET = Kind(wanted="text without spaces", parse=_secret, is_text=True)
+PATH = Kind(wanted="a path", parse=lambda text: Path(_text(text)), is_text=True)
+SWITCH = Kind(wanted="true or false", parse=_switch)
+PORT = whole(0, 65535)
+SECONDS = number(0.0, "a number of seconds, 0 for none")
+FPS = number(0.1, "frames per second, at least 0.1")
+BITRATE = Kind(wanted="bits per second, such as 4M, 800k or 3500000", parse=_bitrate)
+RESOLUTION = Kind(wanted="a size such as 1280x720", parse=_resolution)
+DEVICE = Kind(wanted="cpu, cuda or cuda:<n>", parse=_device)
+HOST = Kind(wanted="a host name or address", parse=_host)
+ORIGIN = Kind(wanted="an origin such as https://app.example", parse=_origin)
+STUN = Kind(wanted="an address such as stun:host:3478", parse=_stun)
+TURN = Kind(wanted="an address such as turn:user:credential@host:3478?transport=udp", parse=_turn)
+
+
+ISOLATION = choice(("in_process", "process"))
+ON_FAILURE = choice(("keep", "exit", "restart"))
+COMM_BACKEND = choice(("gloo", "nccl"))
+PLAYOUT_DELAY = choice(("auto", "low", "client"))
+LOG_FORMAT = choice(("text", "json"))
+LOG_LEVEL = choice(("debug", "info", "warning", "error", "critical"))

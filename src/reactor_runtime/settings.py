@@ -1,0 +1,280 @@
+"""ServeSettings: everything a deployment decides, resolved once, with where each value came from.
+
+A flag beats an environment variable, which beats the manifest, which beats the default.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reactor_runtime.errors import ManifestError, ModelImportError, SettingError
+from reactor_runtime.manifest import Manifest, Recording, load_config
+from reactor_runtime.manifest_file import locate
+from reactor_runtime.model_import import parse_model_ref
+from reactor_runtime.setting import SETTINGS, Setting
+from reactor_runtime.setting_kinds import Resolution, TurnServer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeSettings:
+    """What ``serve`` is told; every value is already right on its own and beside the others.
+
+    Attributes:
+        model_ref: The class, as ``module:Class``.
+        folder: Where its sibling modules lie, absolute.
+        manifest_path: The manifest, ``None`` when a class was given instead.
+        config_path: The author's config, absolute, handed to ``load``.
+        weights_path: Where weights lie, absolute.
+        name: ``model.name``; ``None`` for the class name.
+        version: ``model.version``.
+        description: ``model.description``.
+        env: Environment variables to set before the author's module is imported.
+        recording: The manifest's ``recording``.
+        host: Address to bind.
+        port: TCP port, 0 for any free one.
+        token: What callers must present; ``None`` when nobody must.
+        allow_origin: Origins allowed beside the server's own and loopback.
+        allow_host: ``Host`` names allowed beside loopback, literals and the bind name.
+        stun: STUN addresses.
+        turn: TURN servers.
+        max_connections: Viewers at once.
+        log_format: ``text`` or ``json``.
+        log_level: The least important lines written.
+        world_size: Ranks that run the model in lockstep.
+        isolation: ``in_process`` or ``process``.
+        workers: Processes of a ``WorkerGroup`` the author builds; ``None`` for one per device.
+        device: ``cpu``, ``cuda`` (at world_size > 1) or ``cuda:<n>``.
+        comm_backend: ``gloo``, ``nccl``, or ``None`` for what suits the device.
+        init_process_group: Whether ranks join a process group.
+        on_failure: ``keep``, ``exit`` or ``restart``.
+        check_lockstep: Compare a digest of every rank after every turn.
+        oversubscribe: Allow more ranks than devices.
+        turn_timeout_s: Seconds one turn may take; 0 for no bound, as for all of these.
+        first_turn_timeout_s: Seconds the first turn may take (compilation).
+        load_timeout_s: Seconds construction, load and warm-up may take.
+        settle_timeout_s: Seconds all ranks have to report after one failed.
+        comm_timeout_s: Seconds a collective may wait.
+        orphan_timeout_s: Seconds a session lives without a viewer.
+        connect_timeout_s: Seconds a connection has to come up.
+        stop_grace_s: Seconds from the stop signal to the end of the process.
+        bitrate: Bits per second of video at 1280x720 and 24 fps.
+        max_bitrate: Bits per second no video track exceeds.
+        max_fps: Frames per second video is shown at, at most.
+        max_resolution: Size larger pictures are scaled down to, ``None`` for no limit.
+        playout_delay: ``low`` asks viewers to show at once, ``client`` leaves it to them,
+            ``auto`` is ``low`` on loopback and local networks.
+        open_browser: Open the page once it can be reached.
+    """
+
+    model_ref: str
+    folder: Path
+    manifest_path: Path | None = None
+    config_path: Path | None = None
+    weights_path: Path | None = None
+    name: str | None = None
+    version: str | None = None
+    description: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    recording: Recording = field(default_factory=Recording)
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    token: str | None = field(default=None, repr=False)
+    allow_origin: tuple[str, ...] = ()
+    allow_host: tuple[str, ...] = ()
+    stun: tuple[str, ...] = ()
+    turn: tuple[TurnServer, ...] = ()
+    max_connections: int = 64
+    log_format: str = "text"
+    log_level: str = "info"
+
+    world_size: int = 1
+    isolation: str = "in_process"
+    workers: int | None = None
+    device: str = "cpu"
+    comm_backend: str | None = None
+    init_process_group: bool = True
+    on_failure: str = "keep"
+    check_lockstep: bool = False
+    oversubscribe: bool = False
+
+    turn_timeout_s: float = 60.0
+    first_turn_timeout_s: float = 600.0
+    load_timeout_s: float = 1800.0
+    settle_timeout_s: float = 5.0
+    comm_timeout_s: float = 1830.0
+    orphan_timeout_s: float = 60.0
+    connect_timeout_s: float = 30.0
+    stop_grace_s: float = 10.0
+
+    bitrate: int = 3_500_000
+    max_bitrate: int = 8_000_000
+    max_fps: float = 60.0
+    max_resolution: Resolution | None = None
+    playout_delay: str = "auto"
+    open_browser: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectiveSettings:
+    """The settings in force and where each came from.
+
+    Attributes:
+        settings: The values.
+        origins: Setting name to its origin: ``flag --port``, ``environment REACTOR_PORT``,
+            ``reactor.yaml line 5`` or ``default``.
+        ignored: Manifest keys the runtime does not use.
+    """
+
+    settings: ServeSettings
+    origins: Mapping[str, str]
+    ignored: tuple[str, ...] = ()
+
+
+def resolve_settings(
+    target: str | Path = ".",
+    flags: Mapping[str, str | None] | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> EffectiveSettings:
+    """Resolve every setting for *target*.
+
+    Args:
+        target: A folder with a manifest, a manifest, or ``module:Class`` without one.
+        flags: Setting name to the flag's text; ``None`` where it was not given.
+        environ: Environment variables; those of this process unless given.
+
+    Raises:
+        ConfigurationError: A manifest, flag or variable is wrong; it says which and how.
+    """
+    manifest = _manifest_of(str(target))
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    sources = _Sources(flags or {}, os.environ if environ is None else environ, manifest)
+    for setting in SETTINGS:
+        values[setting.name], origins[setting.name] = sources.find(setting, values)
+    _check_together(values, origins)
+    known = _from_manifest(manifest) if manifest else _from_reference(str(target))
+    return EffectiveSettings(
+        settings=ServeSettings(**known, **values),
+        origins=origins,
+        ignored=manifest.ignored if manifest else (),
+    )
+
+
+def _manifest_of(target: str) -> Manifest | None:
+    if Path(target).exists() or _looks_like_path(target):
+        return load_config(locate(target))
+    try:
+        parse_model_ref(target)
+    except ValueError:
+        if ":" not in target:
+            wanted = "a folder with a reactor.yaml, a reactor.yaml, or module:Class"
+            raise ManifestError(target, None, "no such file or folder", wanted) from None
+        raise ModelImportError(
+            target,
+            "the reference has another form",
+            None,
+            "wanted module:Class, such as model:MyModel",
+        ) from None
+    return None
+
+
+def _looks_like_path(target: str) -> bool:
+    return target.endswith((".yaml", ".yml")) or (os.sep in target and ":" not in target)
+
+
+def _from_manifest(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "model_ref": manifest.model_ref,
+        "folder": manifest.folder,
+        "manifest_path": manifest.path,
+        "config_path": manifest.config_path,
+        "weights_path": manifest.weights_path,
+        "name": manifest.name,
+        "version": manifest.version,
+        "description": manifest.description,
+        "env": manifest.runtime.env,
+        "recording": manifest.recording,
+    }
+
+
+def _from_reference(target: str) -> dict[str, Any]:
+    return {"model_ref": target.strip(), "folder": Path.cwd()}
+
+
+class _Sources:
+    """Flags, environment and manifest, asked in this order."""
+
+    def __init__(
+        self,
+        flags: Mapping[str, str | None],
+        environ: Mapping[str, str],
+        manifest: Manifest | None,
+    ) -> None:
+        self._flags = flags
+        self._environ = environ
+        self._manifest = manifest
+
+    def find(self, setting: Setting, above: Mapping[str, Any]) -> tuple[Any, str]:
+        """Return the value in force and its origin; *above* are the settings resolved so far."""
+        flag = self._flags.get(setting.name)
+        if flag is not None:
+            return _parsed(setting, flag, setting.flag), f"flag {setting.flag}"
+        variable = self._environ.get(setting.variable, "")
+        if variable.strip():
+            value = _parsed(setting, variable, setting.variable)
+            return value, f"environment {setting.variable}"
+        given = self._in_manifest(setting)
+        if given is not None:
+            return given
+        if setting.computed is not None:
+            return setting.computed(above), "default"
+        return setting.default, "default"
+
+    def _in_manifest(self, setting: Setting) -> tuple[Any, str] | None:
+        if self._manifest is None or not setting.in_manifest:
+            return None
+        value = getattr(self._manifest.runtime, setting.label)
+        if value is None:
+            return None
+        line = self._manifest.lines.get(f"runtime.{setting.label}")
+        return value, f"{self._manifest.path.name} line {line}"
+
+
+def _parsed(setting: Setting, text: str, source: str) -> Any:
+    try:
+        return setting.kind.parse(text)
+    except ValueError:
+        hidden = setting.is_secret or "@" in text
+        found = "a value that is not shown" if hidden else repr(text[:60])
+        raise SettingError(source, found, setting.kind.wanted) from None
+
+
+def _check_together(values: Mapping[str, Any], origins: Mapping[str, str]) -> None:
+    """Refuse values that are right alone and wrong together.
+
+    Raises:
+        SettingError: It names the value at fault, its origin and what goes with the others.
+    """
+    ranks, device = values["world_size"], values["device"]
+    many, pooled = ranks > 1, values["isolation"] == "process"
+    is_nccl = values["comm_backend"] == "nccl"
+    policy = values["on_failure"]
+    rules = (
+        ("isolation", many and not pooled, "process, or world_size 1"),
+        ("workers", many and values["workers"] is not None, "none: the ranks are the workers"),
+        ("device", many and ":" in device, "cpu or cuda: each rank takes its own"),
+        ("device", not many and device == "cuda", "cuda:<n>, such as cuda:0"),
+        ("on_failure", pooled and policy == "keep", "exit or restart: broken ranks are replaced"),
+        ("on_failure", not pooled and policy == "restart", "keep or exit, or isolation process"),
+        ("comm_backend", is_nccl and device == "cpu", "gloo, or a CUDA device"),
+        ("comm_backend", is_nccl and values["oversubscribe"], "gloo, or no oversubscribe"),
+        ("bitrate", values["bitrate"] > values["max_bitrate"], "no more than max_bitrate"),
+    )
+    for name, is_wrong, wanted in rules:
+        if is_wrong:
+            context = f"world_size {ranks}, isolation {values['isolation']}, device {device}"
+            found = f"{values[name]} beside {context}"
+            raise SettingError(f"{name} ({origins[name]})", found, wanted)
