@@ -217,7 +217,7 @@ class Manifest(_Section):
         return self.model.description
 
     def _from_folder(self, path: Path | None) -> Path | None:
-        return None if path is None else self.folder / path.expanduser()
+        return None if path is None else self.folder / path
 
 
 def load_config(path: str | Path = ".") -> Manifest:
@@ -301,7 +301,7 @@ def _near_miss(key: str, known: Mapping[str, Any] | frozenset[str]) -> str | Non
         return re.sub(r"[^a-z0-9]", "", word.lower())
 
     for candidate in sorted(known):
-        if plain(candidate) == plain(key):
+        if plain(candidate) == plain(key) or sorted(candidate) == sorted(key):
             return candidate
     close = difflib.get_close_matches(key.lower()[:_MAX_KEY], sorted(known), n=1, cutoff=_NEAR)
     return close[0] if close else None

@@ -75,13 +75,14 @@ def locate(path: str | Path) -> Path:
     Raises:
         ManifestError: There is none.
     """
-    given = Path(path).expanduser()
+    given = Path(path)
     try:
+        given = given.expanduser()
         candidates = [given / MANIFEST_NAME, given / "reactor.yml"] if given.is_dir() else [given]
         for candidate in candidates:
             if candidate.is_file():
                 return candidate
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         found = f"a path that cannot be read ({error})"
         raise ManifestError(str(given), None, found, "a file") from None
     found = "a folder without one" if given.is_dir() else "no such file"

@@ -35,6 +35,8 @@ def parse_model_ref(ref: str) -> tuple[str, str]:
     match = _REF.fullmatch(ref.strip())
     if match is None or any(keyword.iskeyword(part) for part in re.split(r"[.:]", match[0])):
         raise ValueError("not module:Class")
+    if match[1].endswith(".py"):
+        raise ValueError("a file, not a module")
     return match[1], match[2]
 
 

@@ -71,7 +71,15 @@ class TurnServer:
 def _text(text: str) -> str:
     if not text.strip() or "\0" in text:
         raise ValueError("empty, or with a NUL character")
+    text.encode()  # a lone surrogate is no text; the error is a ValueError
     return text
+
+
+def _path(text: str) -> Path:
+    try:
+        return Path(_text(text)).expanduser()
+    except RuntimeError:  # "~name" of a user that does not exist
+        raise ValueError("no such home folder") from None
 
 
 def _number(text: str) -> float:
@@ -200,7 +208,7 @@ def _secret(text: str) -> str:
 
 TEXT = Kind(wanted="text", parse=_text, is_text=True)
 SECRET = Kind(wanted="text without spaces", parse=_secret, is_text=True)
-PATH = Kind(wanted="a path", parse=lambda text: Path(_text(text)), is_text=True)
+PATH = Kind(wanted="a path", parse=_path, is_text=True)
 SWITCH = Kind(wanted="true or false", parse=_switch)
 PORT = whole(0, 65535)
 SECONDS = number(0.0, "a number of seconds, 0 for none")
