@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reactor_runtime.model.annotations import (
     Names,
@@ -39,6 +39,11 @@ class Video:
     kind: ClassVar[TrackKind] = TrackKind.VIDEO
     buffer_seconds: ClassVar[float | None] = None
 
+    if TYPE_CHECKING:  # what an instance holds under the annotated name is not the marker
+
+        def __get__(self, instance: object, owner: type) -> Any: ...
+        def __set__(self, instance: object, value: Any) -> None: ...
+
 
 class Audio:
     """Marks an audio track in an ``Output`` or ``MediaInput``.
@@ -50,6 +55,11 @@ class Audio:
     kind: ClassVar[TrackKind] = TrackKind.AUDIO
     sample_rate: ClassVar[int] = DEFAULT_SAMPLE_RATE
     buffer_seconds: ClassVar[float | None] = None
+
+    if TYPE_CHECKING:  # what an instance holds under the annotated name is not the marker
+
+        def __get__(self, instance: object, owner: type) -> Any: ...
+        def __set__(self, instance: object, value: Any) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
