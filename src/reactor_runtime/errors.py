@@ -457,6 +457,39 @@ class ModelImportError(ConfigurationError):
         return f"cannot import {self.model}: {place}{self.reason}{advice}"
 
 
+class NotAvailableError(ConfigurationError):
+    """Raised when a setting is right but this version cannot do what it asks for.
+
+    Attributes:
+        what: The setting and its value.
+        cure: What to set instead.
+    """
+
+    def __init__(self, what: str, cure: str) -> None:
+        super().__init__(what, cure)
+        self.what, self.cure = what, cure
+
+    def __str__(self) -> str:
+        return f"{self.what} is not available in this version; {self.cure}"
+
+
+class AddressError(ReactorError):
+    """Raised when the server cannot listen where it was told; status 3.
+
+    Attributes:
+        host: The name or address.
+        port: The TCP port.
+        reason: Why not, and what to do.
+    """
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(host, port, reason)
+        self.host, self.port, self.reason = host, port, reason
+
+    def __str__(self) -> str:
+        return f"cannot listen on {self.host} port {self.port}: {self.reason}"
+
+
 # --- HTTP requests -----------------------------------------------------------------------------
 
 
