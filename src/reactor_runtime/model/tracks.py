@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from reactor_runtime.model.annotations import (
     Names,
@@ -14,6 +14,8 @@ from reactor_runtime.model.annotations import (
 )
 
 DEFAULT_SAMPLE_RATE = 48_000
+
+Metadata: TypeAlias = Any  # what travels beside a frame: any value, JSON where clients shall see it
 
 
 class TrackKind(StrEnum):
