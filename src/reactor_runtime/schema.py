@@ -4,6 +4,7 @@ Neither media nor network is loaded, nor is the model: its class is imported and
 """
 
 import argparse
+import contextlib
 import json
 import sys
 from collections.abc import Sequence

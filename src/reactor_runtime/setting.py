@@ -141,6 +141,20 @@ SETTINGS: tuple[Setting, ...] = (
         about="TURN server: turn:user:credential@host:3478. Better as a variable.",
     ),
     Setting(
+        name="public_address",
+        kind=kinds.ADDRESS,
+        group=_SERVER,
+        in_manifest=False,
+        about="IP address this host is also reached by (NAT, container).",
+    ),
+    Setting(
+        name="port_range",
+        kind=kinds.PORT_RANGE,
+        group=_SERVER,
+        in_manifest=False,
+        about="UDP ports for media, such as 50000-50100; any unless given.",
+    ),
+    Setting(
         name="max_connections",
         kind=kinds.whole(1, 4096),
         default=64,
@@ -296,7 +310,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.PLAYOUT_DELAY,
         default="auto",
         group=_MEDIA,
-        about="low: viewers show at once; client: they decide; auto: low on local networks.",
+        about="Viewers show pictures at once: always, never, or auto, on local networks.",
     ),
     Setting(
         name="log_format",

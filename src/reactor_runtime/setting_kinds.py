@@ -4,6 +4,7 @@ One table for flags, environment variables and YAML scalars: each source hands o
 was written, and the kind of the setting, not the notation, decides what it means.
 """
 
+import ipaddress
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -175,8 +176,21 @@ def _host(text: str) -> str:
     return text.strip()
 
 
+def _port_range(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,5})\s*-\s*([0-9]{1,5})", text.strip())
+    if match is None or not 1 <= int(match[1]) <= int(match[2]) <= 65535:
+        raise ValueError("not a range of ports")
+    return int(match[1]), int(match[2])
+
+
+def _address(text: str) -> str:
+    return str(ipaddress.ip_address(text.strip()))
+
+
 def _origin(text: str) -> str:
     stripped = text.strip().rstrip("/")
+    if stripped == "*":
+        return stripped
     if not re.fullmatch(r"https?://[^\s/?#@]+", stripped):
         raise ValueError("not an origin")
     return stripped
@@ -217,7 +231,9 @@ BITRATE = Kind(wanted="bits per second, such as 4M, 800k or 3500000", parse=_bit
 RESOLUTION = Kind(wanted="a size such as 1280x720", parse=_resolution)
 DEVICE = Kind(wanted="cpu, cuda or cuda:<n>", parse=_device)
 HOST = Kind(wanted="a host name or address", parse=_host)
-ORIGIN = Kind(wanted="an origin such as https://app.example", parse=_origin)
+ADDRESS = Kind(wanted="an IP address", parse=_address)
+PORT_RANGE = Kind(wanted="a range of ports such as 50000-50100", parse=_port_range)
+ORIGIN = Kind(wanted="an origin such as https://app.example, or * for any", parse=_origin)
 STUN = Kind(wanted="an address such as stun:host:3478", parse=_stun)
 TURN = Kind(wanted="an address such as turn:user:credential@host:3478?transport=udp", parse=_turn)
 
@@ -225,6 +241,6 @@ TURN = Kind(wanted="an address such as turn:user:credential@host:3478?transport=
 ISOLATION = choice(("in_process", "process"))
 ON_FAILURE = choice(("keep", "exit", "restart"))
 COMM_BACKEND = choice(("gloo", "nccl"))
-PLAYOUT_DELAY = choice(("auto", "low", "client"))
+PLAYOUT_DELAY = choice(("auto", "always", "never"))
 LOG_FORMAT = choice(("text", "json"))
 LOG_LEVEL = choice(("debug", "info", "warning", "error", "critical"))

@@ -12,7 +12,8 @@ from typing import Any
 from reactor_runtime.errors import ManifestError, ModelImportError, SettingError
 from reactor_runtime.manifest import Manifest, Recording, load_config
 from reactor_runtime.manifest_file import locate
-from reactor_runtime.model_import import parse_model_ref
+from reactor_runtime.model_import import import_model_class, parse_model_ref
+from reactor_runtime.paths import WEIGHTS_VARIABLE
 from reactor_runtime.setting import SETTINGS, Setting
 from reactor_runtime.setting_kinds import Resolution, TurnServer
 
@@ -39,6 +40,8 @@ class ServeSettings:
         allow_host: ``Host`` names allowed beside loopback, literals and the bind name.
         stun: STUN addresses.
         turn: TURN servers.
+        public_address: IP address this host is also reached by.
+        port_range: First and last UDP port for media; ``None`` for any.
         max_connections: Viewers at once.
         log_format: ``text`` or ``json``.
         log_level: The least important lines written.
@@ -63,8 +66,8 @@ class ServeSettings:
         max_bitrate: Bits per second no video track exceeds.
         max_fps: Frames per second video is shown at, at most.
         max_resolution: Size larger pictures are scaled down to, ``None`` for no limit.
-        playout_delay: ``low`` asks viewers to show at once, ``client`` leaves it to them,
-            ``auto`` is ``low`` on loopback and local networks.
+        playout_delay: Whether viewers are asked to show pictures at once: ``always``, ``never``,
+            or ``auto``, on loopback and local networks.
         open_browser: Open the page once it can be reached.
     """
 
@@ -86,6 +89,8 @@ class ServeSettings:
     allow_host: tuple[str, ...] = ()
     stun: tuple[str, ...] = ()
     turn: tuple[TurnServer, ...] = ()
+    public_address: str | None = None
+    port_range: tuple[int, int] | None = None
     max_connections: int = 64
     log_format: str = "text"
     log_level: str = "info"
@@ -155,6 +160,8 @@ def resolve_settings(
     for setting in SETTINGS:
         values[setting.name], origins[setting.name] = sources.find(setting, values)
     _check_together(values, origins)
+    if manifest is not None:
+        _check_config(manifest)
     known = _from_manifest(manifest) if manifest else _from_reference(str(target))
     return EffectiveSettings(
         settings=ServeSettings(**known, **values),
@@ -185,6 +192,14 @@ def _looks_like_path(target: str) -> bool:
     return target.endswith((".yaml", ".yml")) or (os.sep in target and ":" not in target)
 
 
+def _check_config(manifest: Manifest) -> None:
+    config = manifest.config_path
+    if config is not None and not config.exists():
+        line = manifest.lines.get("runtime.config")
+        found, wanted = f"{config}, which is not there", "a file, relative to the manifest"
+        raise ManifestError(str(manifest.path), "runtime.config", found, wanted, line)
+
+
 def _from_manifest(manifest: Manifest) -> dict[str, Any]:
     return {
         "model_ref": manifest.model_ref,
@@ -202,6 +217,21 @@ def _from_manifest(manifest: Manifest) -> dict[str, Any]:
 
 def _from_reference(target: str) -> dict[str, Any]:
     return {"model_ref": target.strip(), "folder": Path.cwd()}
+
+
+def import_served_class(settings: ServeSettings) -> type[Any]:
+    """Import the class *settings* names, with the manifest's environment variables set.
+
+    A variable that is already set keeps its value: the environment beats the manifest.
+
+    Raises:
+        ModelImportError: The class cannot be imported.
+    """
+    for name, value in settings.env.items():
+        os.environ.setdefault(name, value)
+    if settings.weights_path is not None:
+        os.environ.setdefault(WEIGHTS_VARIABLE, str(settings.weights_path))
+    return import_model_class(settings.model_ref, settings.folder)
 
 
 class _Sources:
