@@ -22,7 +22,8 @@ class EncodedFrame:
         codec: What *data* is.
         data: The bitstream: a VP8 frame, H264 Annex B, or an Opus packet.
         timestamp: Media time in RTP units of the codec (90 kHz video, 48 kHz audio), unwrapped.
-        presented_at: Monotonic seconds at which the pacer released it.
+        presented_at: Monotonic seconds at which *timestamp* lies on the stream's timeline; all
+            tracks of a model share it, so it is what keeps sound and picture together.
         is_key: A viewer may start here.
         number: Counts the encoder's packets from 0; a gap means the viewer was cut.
         metadata: The author's metadata of this frame, if any.

@@ -1,5 +1,8 @@
 """LiveStream: everything between a model's chunks and encoded frames, for all its output tracks.
 
+    model's thread            one lane per video track, one for sound        event loop
+    put ─► convert ─► Pacer ──────────► due? ─► encode once ──────────────► FanOut ─► sinks
+
 One timeline, one pacer, one encoder per (track, codec) while somebody needs it, one delivery call
 per encoded frame on the event loop.
 """
@@ -9,13 +12,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reactor_runtime.clock import Clock
+from reactor_runtime.errors import TrackError
+from reactor_runtime.media.audio_lane import AudioEncoding, AudioLane
 from reactor_runtime.media.chunk import Chunk
-from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.chunk_converter import ChunkConverter
+from reactor_runtime.media.encoded_frame import Codec
+from reactor_runtime.media.fan_out import FanOut, FrameSink
 from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.pacer import Pacer
 from reactor_runtime.media.subscription import Subscription
-from reactor_runtime.model.tracks import Track
+from reactor_runtime.media.track_figures import TrackFigures
+from reactor_runtime.media.video_encoding import VideoEncoding
+from reactor_runtime.media.video_lane import VideoLane
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 
-FrameSink = Callable[[EncodedFrame], None]
+CODECS = {TrackKind.VIDEO: (Codec.VP8, Codec.H264), TrackKind.AUDIO: (Codec.OPUS,)}
 
 
 class LiveStream:
@@ -23,7 +35,13 @@ class LiveStream:
 
     ``put``, ``flush``, ``set_fps``, ``step_at`` and ``has_room`` may be called from any thread and
     never wait for a client or an encoder; ``subscribe`` and what it returns belong to the event
-    loop.
+    loop. Before ``start`` and after ``stop`` there is always room and chunks vanish.
+
+    Args:
+        tracks: The model's tracks; those that flow out count.
+        settings: Limits and choices.
+        clock: Monotonic time.
+        metrics: Where figures go.
     """
 
     def __init__(
@@ -32,48 +50,109 @@ class LiveStream:
         *,
         settings: MediaSettings,
         clock: Clock,
-        metrics: object | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
-        raise NotImplementedError
+        outputs = [track for track in tracks if track.direction is TrackDirection.OUT]
+        metrics = metrics or Metrics()
+        self._clock = clock
+        self._metrics = metrics
+        self._converter = ChunkConverter(outputs, settings)
+        self._pacer = Pacer(
+            self._converter.make_lines(),
+            has_video=any(track.kind is TrackKind.VIDEO for track in outputs),
+            settings=settings,
+            clock=clock,
+        )
+        self._figures = {
+            each.name: TrackFigures(each.name, CODECS[each.kind], metrics) for each in outputs
+        }
+        self._fan_outs = {
+            (each.name, codec): FanOut(self._pacer.changed, clock)
+            for each in outputs
+            for codec in CODECS[each.kind]
+        }
+        self._video = [
+            self._video_lane(each.name, settings)
+            for each in outputs
+            if each.kind is TrackKind.VIDEO
+        ]
+        self._audio = self._audio_lane(
+            [each.name for each in outputs if each.kind is TrackKind.AUDIO], settings
+        )
+        self._is_running = False
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start the media threads; encoded frames are delivered on *loop*."""
-        raise NotImplementedError
+        """Start the media threads; encoded frames are delivered on *loop*. Once per object."""
+        self._is_running = True
+        for lane in (*self._video, self._audio):
+            lane.start(loop)
 
     def stop(self) -> None:
         """End the media threads within a bound and close every encoder. Idempotent."""
-        raise NotImplementedError
+        if not self._is_running:
+            return
+        self._is_running = False
+        lanes = (*self._video, self._audio)
+        for lane in lanes:
+            lane.tell_to_stop()
+        for lane in lanes:
+            lane.join()
+        self._pacer.forget()
 
     def put(self, chunk: Chunk) -> None:
-        """Convert *chunk* and queue it. On return its arrays may be overwritten."""
-        raise NotImplementedError
+        """Convert *chunk* and queue it. On return its arrays may be overwritten.
+
+        It is queued even when there is no room: asking is the caller's part.
+        """
+        if not self._is_running:
+            return
+        parts, origin = self._converter.convert(chunk)
+        for name, frames in chunk.video.items():
+            self._figures[name].emitted(len(frames))
+        self._pacer.put(parts, origin)
+        self._note_queue()
 
     def flush(self) -> None:
         """Drop everything queued and cut every video track to black at once."""
-        raise NotImplementedError
+        self._converter.begin_anew()
+        with self._pacer.changed:
+            self._pacer.clear()
+            for lane in self._video:
+                lane.cut_to_black()
 
     def reset(self) -> None:
         """Forget the session: queue, rate and last pictures go, nothing is shown."""
-        raise NotImplementedError
+        self._converter.begin_anew()
+        with self._pacer.changed:
+            self._pacer.forget()
+            for lane in self._video:
+                lane.forget()
 
     def set_fps(self, fps: float) -> None:
-        """Pin the rate (frames per second) and re-pace what is queued."""
-        raise NotImplementedError
+        """Pin the rate (frames per second) and re-pace what is queued.
+
+        Raises:
+            ValueError: *fps* is not a positive number.
+        """
+        self._pacer.set_fps(fps)
 
     def step_at(self, frames: int) -> float | None:
         """Return the monotonic time from which a step making *frames* may start.
 
         ``None``: the queue has no room; the ``on_room`` callbacks fire when it may have.
         """
-        raise NotImplementedError
+        return self._pacer.step_at(frames) if self._is_running else self._clock.now()
 
     def has_room(self, frames: int) -> bool:
-        """Return whether *frames* more frames fit the queue now."""
-        raise NotImplementedError
+        """Return whether *frames* more frames fit the queue now.
+
+        When they do not, the ``on_room`` callbacks fire as soon as they may.
+        """
+        return not self._is_running or self._pacer.has_room(frames)
 
     def on_room(self, callback: Callable[[], None]) -> None:
         """Call *callback*, from any thread, whenever room may have appeared."""
-        raise NotImplementedError
+        self._pacer.on_room(callback)
 
     def subscribe(self, track: str, codec: Codec, sink: FrameSink) -> Subscription:
         """Send the encoded frames of *track* to *sink*, on the event loop, from a key frame on.
@@ -83,8 +162,51 @@ class LiveStream:
         Raises:
             TrackError: There is no output track of that name, or *codec* cannot carry it.
         """
-        raise NotImplementedError
+        fan_out = self._fan_outs.get((track, codec))
+        if fan_out is None:
+            known = track in self._figures
+            raise TrackError(track, f"{codec} cannot carry it" if known else "no such output track")
+        return fan_out.subscribe(sink)
 
     def stats(self) -> Mapping[str, Any]:
-        """Return figures for operators: per track fps, bitrate, queue, key frames, encode time."""
-        raise NotImplementedError
+        """Return figures for operators: the queue and, per track, rates and encoders."""
+        now = self._clock.now()
+        tracks = {}
+        for name, figures in self._figures.items():
+            viewers = sum(out.viewers for (of, _), out in self._fan_outs.items() if of == name)
+            tracks[name] = {"viewers": viewers, **figures.as_dict(now)}
+        return {**self._pacer.stats(), "tracks": tracks}
+
+    def _note_queue(self) -> None:
+        paced = self._pacer.stats()
+        self._metrics.stream_fps.set(paced["fps"])
+        for name in self._figures:
+            self._metrics.queue_frames.labels(name).set(paced["queue"])
+
+    def _video_lane(self, name: str, settings: MediaSettings) -> VideoLane:
+        figures = self._figures[name]
+        encodings = [
+            VideoEncoding(
+                name,
+                codec,
+                self._fan_outs[name, codec],
+                settings=settings,
+                clock=self._clock,
+                figures=figures,
+            )
+            for codec in CODECS[TrackKind.VIDEO]
+        ]
+        return VideoLane(name, self._pacer, encodings, clock=self._clock, figures=figures)
+
+    def _audio_lane(self, names: Sequence[str], settings: MediaSettings) -> AudioLane:
+        encodings = [
+            AudioEncoding(
+                name,
+                self._fan_outs[name, Codec.OPUS],
+                settings=settings,
+                clock=self._clock,
+                figures=self._figures[name],
+            )
+            for name in names
+        ]
+        return AudioLane(self._pacer, encodings, clock=self._clock)

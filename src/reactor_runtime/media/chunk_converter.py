@@ -1,0 +1,65 @@
+"""ChunkConverter: the one copy of what a model emitted, into the forms the timeline holds."""
+
+import threading
+from collections.abc import Iterable
+
+from reactor_runtime.media.chunk import Chunk
+from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.pacer import ChunkOrigin
+from reactor_runtime.media.picture import PictureMaker
+from reactor_runtime.media.sample_line import RATE, SampleLine
+from reactor_runtime.media.sound import SoundMaker
+from reactor_runtime.media.timeline import QueuedChunk
+from reactor_runtime.model.tracks import Track, TrackKind
+
+
+class ChunkConverter:
+    """Converts the chunks of one model, one at a time, without the GIL where it takes time."""
+
+    def __init__(self, tracks: Iterable[Track], settings: MediaSettings) -> None:
+        self._lock = threading.Lock()
+        self._rates: dict[str, int] = {}
+        self._pictures: dict[str, PictureMaker] = {}
+        for track in tracks:
+            if track.kind is TrackKind.AUDIO:
+                self._rates[track.name] = track.sample_rate or RATE
+            else:
+                self._pictures[track.name] = PictureMaker(
+                    max_width=settings.max_width, max_height=settings.max_height
+                )
+        self._sounds = {name: SoundMaker(rate) for name, rate in self._rates.items()}
+
+    def make_lines(self) -> dict[str, SampleLine]:
+        """Return a line for every audio track, fit for the sound it will get."""
+        return {name: SampleLine(maker.delay) for name, maker in self._sounds.items()}
+
+    def convert(self, chunk: Chunk) -> tuple[QueuedChunk, ChunkOrigin]:
+        """Return what *chunk* shows, in memory of our own, and how it came to be."""
+        with self._lock:
+            pictures = {
+                name: maker.convert(chunk.video[name], chunk.metadata.get(name, ()))
+                for name, maker in self._pictures.items()
+                if name in chunk.video
+            }
+            heard = {
+                name: samples
+                for name, samples in chunk.audio.items()
+                if name in self._sounds and samples.shape[1]
+            }
+            sounds = {name: self._sounds[name].convert(some) for name, some in heard.items()}
+        longest = max(
+            (some.shape[1] / self._rates[name] for name, some in heard.items()), default=0
+        )
+        origin = ChunkOrigin(
+            started_at=chunk.started_at,
+            compute_s=chunk.compute_s,
+            pinned_fps=chunk.pinned_fps,
+            sound_s=longest,
+        )
+        return QueuedChunk(pictures, sounds), origin
+
+    def begin_anew(self) -> None:
+        """Let what comes next be a new sound, unrelated to what came before."""
+        with self._lock:
+            for maker in self._sounds.values():
+                maker.reset()

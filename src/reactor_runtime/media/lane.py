@@ -1,0 +1,81 @@
+"""Lane: a thread that waits for media time and sends what is due.
+
+sleep on ``changed`` ──► take what is due (holding it) ──► encode and post (not holding it)
+"""
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.log import get_logger
+from reactor_runtime.media.pacer import Pacer
+
+_JOIN_S = 2.0
+
+_log = get_logger(__name__)
+
+Work = Callable[[asyncio.AbstractEventLoop], None]
+
+
+class Lane(ABC):
+    """One media thread. A life of its own: ``start``, then ``stop``, once each."""
+
+    def __init__(self, name: str, pacer: Pacer, clock: Clock) -> None:
+        self._pacer = pacer
+        self._clock = clock
+        self._thread = threading.Thread(target=self._run, name=f"reactor-{name}", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_stopping = False
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start the thread; what it makes is delivered on *loop*."""
+        self._loop = loop
+        self._thread.start()
+
+    def tell_to_stop(self) -> None:
+        """Let the thread end after what it does now."""
+        with self._pacer.changed:
+            self._is_stopping = True
+            self._pacer.changed.notify_all()
+
+    def join(self) -> None:
+        """Wait, for two seconds at most, until the thread has ended."""
+        if self._thread.is_alive():
+            self._thread.join(_JOIN_S)
+        if self._thread.is_alive():
+            _log.error("media_thread_stuck", thread=self._thread.name)
+
+    @abstractmethod
+    def take(self, now: float) -> Work | None:
+        """Return the work that is due, ``None`` if there is none. Called holding ``changed``."""
+
+    @abstractmethod
+    def wakes_at(self, now: float) -> float | None:
+        """Return when work will be due, ``None`` if only a change can bring some."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release what the thread opened. Called at its end, on it."""
+
+    def _run(self) -> None:
+        assert self._loop is not None
+        while (work := self._wait()) is not None:
+            try:
+                work(self._loop)
+            except Exception:  # noqa: BLE001 - top of a thread: one frame is lost, not all
+                _log.exception("media_work_failed", thread=self._thread.name)
+        self.close()
+
+    def _wait(self) -> Work | None:
+        with self._pacer.changed:
+            while not self._is_stopping:
+                now = self._clock.now()
+                work = self.take(now)
+                room_at = self._pacer.announce_room(now)
+                if work is not None:
+                    return work
+                times = [at for at in (self.wakes_at(now), room_at) if at is not None]
+                self._pacer.changed.wait(max(0.0, min(times) - now) if times else None)
+        return None

@@ -1,0 +1,212 @@
+"""Pacer: the one timeline of a model's output, shared by the threads that fill and empty it.
+
+The model's thread puts chunks in and asks when to make the next one; the lanes (one thread per
+video track, one for all sound) take out what is due and sleep on ``changed`` in between. Nothing
+here converts, encodes or waits for either.
+"""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.media.frame_rate import FrameRate
+from reactor_runtime.media.late_gate import GateReading, LateGate
+from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.sample_line import RATE, SampleLine
+from reactor_runtime.media.timeline import QueuedChunk, Timeline
+
+_SOUND_FRAME_S = 0.02  # what counts as a frame where a model makes only sound
+_DEFAULT_FRAMES = 2
+_KEPT_SOUND_S = 1.0
+_LATE_S = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkOrigin:
+    """How one chunk came to be.
+
+    Attributes:
+        started_at: Monotonic seconds at which its step began.
+        compute_s: Seconds of compute it stands for.
+        pinned_fps: The author's fps, if any.
+        sound_s: Seconds of sound in it.
+    """
+
+    started_at: float
+    compute_s: float
+    pinned_fps: float | None
+    sound_s: float
+
+
+class Pacer:
+    """Decides when each picture and sound is shown, and when the next step may start.
+
+    Args:
+        lines: Where the sound of each audio track goes.
+        has_video: Whether the model has a video track; else room is measured in sound.
+        settings: Its limits on rate and queue.
+        clock: Monotonic time.
+
+    Attributes:
+        changed: Held for every look at the timeline; notified whenever it changed.
+        timeline: When everything queued is shown.
+        epoch: Monotonic seconds at which media time is 0.
+    """
+
+    def __init__(
+        self,
+        lines: Mapping[str, SampleLine],
+        *,
+        has_video: bool,
+        settings: MediaSettings,
+        clock: Clock,
+    ) -> None:
+        self.changed = threading.Condition()
+        self.epoch = clock.now()
+        self._lines = lines
+        self._has_video = has_video
+        self._bound = settings.buffer_frames
+        self._clock = clock
+        self._rate = FrameRate(settings.max_fps)
+        self._gate = LateGate()
+        self.timeline = Timeline()
+        self._room: list[Callable[[], None]] = []
+        self._wanted: int | None = None
+        self._late_chunks = 0
+
+    # --- the model's side ---
+
+    def put(self, parts: QueuedChunk, origin: ChunkOrigin) -> None:
+        """Queue one converted chunk; one without pictures and sound is ignored."""
+        if not parts.frames and not origin.sound_s:
+            return
+        with self.changed:
+            now = self._clock.now()
+            self._rate.note(parts.frames, origin.compute_s, origin.pinned_fps)
+            parts.duration = origin.sound_s or parts.frames / self._rate.fps
+            late = self.timeline.put(parts, now)
+            self._late_chunks += late > _LATE_S
+            self._gate.note(
+                GateReading(
+                    started_at=origin.started_at,
+                    queued_at=now,
+                    late_s=late,
+                    horizon_s=self._horizon(parts),
+                )
+            )
+            self._hand_out_sound(now)
+            self.changed.notify_all()
+
+    def clear(self) -> None:
+        """Drop everything queued; what comes next is shown at once."""
+        with self.changed:
+            now = self._clock.now()
+            self.timeline.clear(now)
+            self._gate.withdraw()
+            for line in self._lines.values():
+                line.cut(self.position(now))
+            self.changed.notify_all()
+        self._tell_room()
+
+    def forget(self) -> None:
+        """Start over, as for a new session; how long steps take is remembered."""
+        with self.changed:
+            self.timeline.forget()
+            self._rate.forget()
+            self._gate.withdraw()
+            for line in self._lines.values():
+                line.cut(self.position(self._clock.now()))
+            self.changed.notify_all()
+        self._tell_room()
+
+    def set_fps(self, fps: float) -> None:
+        """Pin the rate and re-pace what is queued.
+
+        Raises:
+            ValueError: *fps* is not a positive number.
+        """
+        with self.changed:
+            self._rate.pin(fps)
+            self.timeline.repace(self._rate.fps, self._clock.now())
+            self._gate.withdraw()
+            self.changed.notify_all()
+        self._tell_room()
+
+    def step_at(self, frames: int) -> float:
+        """Return the monotonic time from which a step making *frames* may start."""
+        with self.changed:
+            now = self._clock.now()
+            roomy = self._room_at(frames, now) - self._gate.lead
+            return max(self._gate.start_at(self.timeline.end(now), now), roomy)
+
+    def has_room(self, frames: int) -> bool:
+        """Return whether *frames* more frames fit the queue now."""
+        with self.changed:
+            now = self._clock.now()
+            if self._room_at(frames, now) <= now:
+                return True
+            self._wanted = frames
+            self.changed.notify_all()  # a lane must look again in time
+            return False
+
+    def on_room(self, callback: Callable[[], None]) -> None:
+        """Call *callback* whenever room may have appeared."""
+        self._room.append(callback)
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return the rate, the queue and what the late gate has learned."""
+        with self.changed:
+            return {
+                "fps": self._rate.fps,
+                "queue": self.timeline.frames,
+                "lead_ms": 1000 * self._gate.lead,
+                "late_chunks": self._late_chunks,
+            }
+
+    # --- the lanes' side; they hold ``changed`` ---
+
+    def take_sound(self, track: str, position: int, count: int) -> NDArray[np.int16]:
+        """Remove and return *count* samples of *track* from *position* on."""
+        self._hand_out_sound(self.epoch + (position + count) / RATE)
+        return self._lines[track].take(position, count)
+
+    def position(self, when: float) -> int:
+        """Return *when* (monotonic seconds) in samples of 48 kHz."""
+        return round((when - self.epoch) * RATE)
+
+    def announce_room(self, now: float) -> float | None:
+        """Tell whoever was refused room if there is some now, else return when to look again."""
+        if self._wanted is None:
+            return None
+        when = self._room_at(self._wanted, now)
+        if when > now:
+            return when
+        self._tell_room()
+        return None
+
+    def _room_at(self, frames: int, now: float) -> float:
+        bound = self._bound or _DEFAULT_FRAMES
+        if self._has_video:
+            return self.timeline.drained_at(max(bound - frames, 0), now)
+        return max(now, self.timeline.end(now) - bound * _SOUND_FRAME_S)
+
+    def _horizon(self, parts: QueuedChunk) -> float:
+        """Return how long a queue lasts that is full of chunks like this one."""
+        frames = max(1, parts.frames)
+        return parts.duration * (1 + max(self._bound or _DEFAULT_FRAMES, frames) / frames)
+
+    def _hand_out_sound(self, until: float) -> None:
+        for track, start, sound in self.timeline.take_sounds(until):
+            self._lines[track].append(self.position(start), sound)
+        for line in self._lines.values():
+            line.drop_before(self.position(until - _KEPT_SOUND_S))
+
+    def _tell_room(self) -> None:
+        self._wanted = None
+        for callback in self._room:
+            callback()

@@ -1,0 +1,85 @@
+"""TrackFigures: what one output track did, for operators; kept here and in the metrics."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.flow import Flow
+from reactor_runtime.metrics import Metrics
+
+
+class CodecFigures:
+    """The figures of one encoder of one track."""
+
+    def __init__(self, track: str, codec: Codec, metrics: Metrics) -> None:
+        self._bits, self._frames, self._seconds = Flow(), Flow(), Flow()
+        self._keys = 0
+        self._encode_seconds = metrics.encode_seconds.labels(track, codec)
+        self._encoded_bytes = metrics.encoded_bytes.labels(track, codec)
+        self._key_frames = metrics.key_frames.labels(track, codec)
+
+    def encoded(self, frame: EncodedFrame, took_s: float, now: float) -> None:
+        """Note one encoded frame that took *took_s* seconds."""
+        size = len(frame.data)
+        self._bits.add(8 * size, now)
+        self._frames.add(1, now)
+        self._seconds.add(took_s, now)
+        self._encode_seconds.observe(took_s)
+        self._encoded_bytes.inc(size)
+        if frame.is_key:
+            self._keys += 1
+            self._key_frames.inc()
+
+    def as_dict(self, now: float) -> Mapping[str, Any]:
+        """Return the figures."""
+        rate = self._frames.per_second(now)
+        return {
+            "fps": rate,
+            "bitrate": self._bits.per_second(now),
+            "encode_ms": 1000 * self._seconds.per_second(now) / rate if rate else 0.0,
+            "frames": int(self._frames.total),
+            "key_frames": self._keys,
+        }
+
+
+class TrackFigures:
+    """The figures of one track and of its encoders."""
+
+    def __init__(self, track: str, codecs: Iterable[Codec], metrics: Metrics) -> None:
+        self._track, self._metrics = track, metrics
+        self._codecs = {codec: CodecFigures(track, codec, metrics) for codec in codecs}
+        self._shown = Flow()
+        self._late = self._dropped = 0
+        self._emitted = metrics.frames_emitted.labels(track)
+        self._late_ticks = metrics.late_ticks.labels(track)
+
+    def of(self, codec: Codec) -> CodecFigures:
+        """Return the figures of one encoder."""
+        return self._codecs[codec]
+
+    def emitted(self, frames: int) -> None:
+        """Note frames that came from the model."""
+        self._emitted.inc(frames)
+
+    def shown(self, now: float, *, is_late: bool) -> None:
+        """Note a frame whose time had come."""
+        self._shown.add(1, now)
+        if is_late:
+            self._late += 1
+            self._late_ticks.inc()
+
+    def dropped(self, frames: int, reason: str) -> None:
+        """Note frames that were never encoded."""
+        if frames:
+            self._dropped += frames
+            self._metrics.frames_dropped.labels(self._track, reason).inc(frames)
+
+    def as_dict(self, now: float) -> Mapping[str, Any]:
+        """Return the figures of the track, those of its encoders under ``codecs``."""
+        return {
+            "fps": self._shown.per_second(now),
+            "frames": int(self._shown.total),
+            "late": self._late,
+            "dropped": self._dropped,
+            "codecs": {str(codec): each.as_dict(now) for codec, each in self._codecs.items()},
+        }
