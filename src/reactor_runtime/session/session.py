@@ -1,18 +1,45 @@
-"""Session: the occupied time of one model, and everything that may happen in it."""
+"""Session: the occupied time of one model, and everything that may happen in it.
+
+This is the door: HTTP and transports come in here. What happens behind it is the business of
+``occupancy`` (begin, end, fail), ``audience`` (who is here), ``vacancy`` (may a start have it) and
+``watchdog`` (what time does).
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from reactor_runtime.clock import Clock, SystemClock
+from reactor_runtime.errors import NoSessionError, SessionStateError, UnknownSessionError
 from reactor_runtime.host.model_host import ModelHost
-from reactor_runtime.media.live_stream import LiveStream
+from reactor_runtime.log import get_logger
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.input_buffer import InputFrame
+from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.connection import Channel, Connection
+from reactor_runtime.session.descriptor import SESSION_ID, make_descriptor
 from reactor_runtime.session.event_log import EventLog
+from reactor_runtime.session.occupancy import Occupancy, Outward
+from reactor_runtime.session.request_bodies import read_start_body
+from reactor_runtime.session.session_life import SessionLife
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
-from reactor_runtime.session.session_state import SessionState
+from reactor_runtime.session.session_state import EndReason, SessionState
+from reactor_runtime.session.task_set import TaskSet
+from reactor_runtime.session.vacancy import Vacancy
+from reactor_runtime.session.watchdog import Watchdog
+from reactor_runtime.session.wiring import Wiring
+
+if TYPE_CHECKING:  # the codecs' libraries load when the stream is made, not with the routes
+    from reactor_runtime.media.live_stream import LiveStream
+
+log = get_logger(__name__)
+
+_HEALTH_STATES = {
+    SessionState.CREATED: "loading",
+    SessionState.READY: "available",
+    SessionState.TERMINATED: "terminated",
+}
 
 
 class Health(NamedTuple):
@@ -39,6 +66,9 @@ class Session:
         host: Where the model runs; it must have been given *outlet*.
         stream: The output media, ``None`` for a model without output tracks.
         outlet: What *host* reports to.
+        settings: Limits and delays.
+        clock: The time.
+        metrics: The figures of this server.
 
     Attributes:
         events: What happened, for operators.
@@ -49,24 +79,61 @@ class Session:
     def __init__(
         self,
         host: ModelHost,
-        stream: LiveStream | None,
+        stream: "LiveStream | None",
         *,
         outlet: SessionOutlet,
         settings: SessionSettings | None = None,
         clock: Clock | None = None,
         metrics: Metrics | None = None,
     ) -> None:
-        self.events = EventLog(clock or SystemClock())
         self.on_session_end: Callable[[str], Awaitable[None]] | None = None
         self.on_terminated: Callable[[str], None] | None = None
+        self._host = host
+        self._wiring = wiring = Wiring(
+            settings=settings or SessionSettings(),
+            clock=clock or SystemClock(),
+            metrics=metrics or Metrics(),
+            tasks=TaskSet(),
+        )
+        self.events = EventLog(wiring.clock, wiring.settings.events_retained)
+        self._life = life = SessionLife(self.events, wiring)
+        self._audience = audience = Audience(host, life, wiring)
+        self._occupancy = Occupancy(
+            host, audience, life, outlet=outlet, stream=stream, wiring=wiring
+        )
+        self._vacancy = Vacancy(self._occupancy, audience, life, wiring)
+        self._watchdog = Watchdog(
+            self._occupancy, audience, life, outlet=outlet, stream=stream, wiring=wiring
+        )
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    # --- life ---
 
     async def start(self) -> None:
         """Begin loading the model; returns at once, ``health`` tells how it goes."""
-        raise NotImplementedError
+        self._occupancy.outward = Outward(
+            session_ended=self.on_session_end, terminated=self.on_terminated
+        )
+        self._watchdog.start()
+        self._wiring.tasks.start(self._occupancy.load(), "load_model")
 
     async def close(self) -> None:
         """End the session (clients told first), stop the host and every task. Idempotent."""
-        raise NotImplementedError
+        await self._occupancy.shut_down()
+        await self._wiring.tasks.close()
+        await self._host.stop()
+        self.events.close()
 
     async def start_session(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Start a session and return its descriptor.
@@ -74,9 +141,13 @@ class Session:
         Raises:
             StartRefusedError: The body asks for what cannot be given.
             SessionStateError: Another session is in the way.
-            SessionUnavailableError: The model is loading, or gone.
+            SessionUnavailableError: The model is loading, or gone, or failed as it started.
         """
-        raise NotImplementedError
+        start = read_start_body(body)
+        async with self._vacancy.turn:
+            await self._vacancy.make_room()
+            await self._occupancy.begin(start)
+            return self.descriptor()
 
     async def stop_session(self, reason: str = "", moderate: bool = False) -> None:
         """End the session; clients are told first.
@@ -85,7 +156,17 @@ class Session:
             SessionStateError: There is nothing to stop, or it is closing already.
             SessionUnavailableError: The model is loading, or gone.
         """
-        raise NotImplementedError
+        self._vacancy.check_available()
+        if not self.state.is_running:
+            raise SessionStateError(self.state, f"nothing to stop: the session is {self.state}")
+        self._occupancy.end(EndReason.MODERATED if moderate else EndReason.STOPPED, told=reason)
+
+    # --- what there is to know ---
+
+    @property
+    def state(self) -> SessionState:
+        """The state the session is in."""
+        return self._life.state
 
     def require(self, session_id: str) -> None:
         """Check that *session_id* names the running session.
@@ -94,37 +175,52 @@ class Session:
             NoSessionError: None is running.
             UnknownSessionError: Another one is.
         """
-        raise NotImplementedError
-
-    @property
-    def state(self) -> SessionState:
-        """The state the session is in."""
-        raise NotImplementedError
+        if not self.state.is_running:
+            raise NoSessionError
+        if session_id != SESSION_ID:
+            raise UnknownSessionError(session_id)
 
     def descriptor(self) -> dict[str, Any]:
         """Return the session's descriptor, in any state."""
-        raise NotImplementedError
+        contract = self._host.contract
+        name = self._wiring.settings.model_name or contract.name
+        tracks = contract.tracks if self._occupancy.is_loaded else None
+        return make_descriptor(self.state, name, tracks)
 
     def schema(self) -> dict[str, Any]:
         """Return the model's OpenAPI document, empty until the model has loaded."""
-        raise NotImplementedError
+        return self._audience.schema if self._occupancy.is_loaded else {}
 
     def health(self) -> Health:
         """Return whether the process is alive and what it is doing."""
-        raise NotImplementedError
+        state = self.state
+        return Health(
+            ok=state is not SessionState.TERMINATED,
+            state=_HEALTH_STATES.get(state, "serving"),
+            detail=self._occupancy.last_words or f"the session is {state.value}",
+        )
+
+    # --- from connections ---
 
     def opened(self, connection: Connection) -> None:
         """A peer is connected and every channel it needs is open."""
+        self._audience.join(connection)
 
     def received(self, connection: Connection, channel: Channel, frame: bytes | str) -> None:
         """One frame arrived. Never raises."""
+        try:
+            self._audience.receive(connection, channel, frame)
+        except Exception:
+            log.exception("frame_failed", client_id=connection.client_id)
 
     def media_received(self, connection: Connection, track: str, frame: InputFrame) -> None:
         """One decoded inbound frame arrived. Never raises, never blocks."""
+        self._audience.feed(connection, track, frame)
 
     def wants_media(self, connection: Connection, track: str) -> bool:
         """Whether inbound frames of *track* from this connection are of use."""
-        return False
+        return self._audience.may_feed(connection, track)
 
     def closed(self, connection: Connection, reason: str) -> None:
         """The connection is gone, whoever closed it."""
+        self._audience.leave(connection, reason)

@@ -10,7 +10,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.host.host_outlet import (
@@ -20,8 +20,10 @@ from reactor_runtime.host.host_outlet import (
     OutboundMessage,
     StepReport,
 )
-from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.metrics import Metrics
+
+if TYPE_CHECKING:
+    from reactor_runtime.media.live_stream import LiveStream
 
 MAX_QUEUED_MESSAGES = 10_000
 _BATCH = 512
@@ -63,7 +65,7 @@ class SessionOutlet:
         metrics: Where steps and drops are counted.
     """
 
-    def __init__(self, stream: LiveStream | None, *, clock: Clock, metrics: Metrics) -> None:
+    def __init__(self, stream: "LiveStream | None", *, clock: Clock, metrics: Metrics) -> None:
         self.last_step: StepReport | None = None
         self._stream, self._clock, self._metrics = stream, clock, metrics
         self._loop: asyncio.AbstractEventLoop | None = None

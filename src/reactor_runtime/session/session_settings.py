@@ -16,8 +16,10 @@ class SessionSettings:
         probe_timeout_s: How long such a probe waits for a sign of life.
         connect_limit_s: A waiting session older than this yields to a new start.
         start_wait_s: How long a start waits for a closing session, and for ``session_started``.
-        connection_close_s: How long the session waits for one connection to close.
-        host_close_s: How long it waits for the host to end; past it the host counts as lost.
+        connection_close_s: How long an ending session waits for its connections to close.
+        host_close_s: How long it waits for the host, which watches its own turns; past it the host
+            counts as lost.
+        shutdown_s: How long a server that stops waits for its session to end.
         stats_interval_s: How often ``runtime_stats`` is published; 0 or less disables it.
         max_pending: Commands of one client that may wait for their turn.
         max_pending_bytes: The same, in bytes of their frames.
@@ -36,9 +38,10 @@ class SessionSettings:
     probe_after_s: float = 1.0
     probe_timeout_s: float = 2.0
     connect_limit_s: float = 30.0
-    start_wait_s: float = 1.0
-    connection_close_s: float = 2.0
-    host_close_s: float = 70.0
+    start_wait_s: float = 0.8
+    connection_close_s: float = 0.6
+    host_close_s: float = 660.0
+    shutdown_s: float = 4.0
     stats_interval_s: float = 5.0
     max_pending: int = 256
     max_pending_bytes: int = 4 * 1024 * 1024

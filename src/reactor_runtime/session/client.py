@@ -1,0 +1,140 @@
+"""Client: one viewer, in whatever wire version it speaks."""
+
+from collections import deque
+from collections.abc import Callable
+
+from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError, WireError
+from reactor_runtime.log import get_logger
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.session.connection import Channel, Connection
+from reactor_runtime.session.session_settings import SessionSettings
+from reactor_runtime.session.token_bucket import TokenBucket
+from reactor_runtime.wire import messages as say
+from reactor_runtime.wire.codec import Codec, Encoded, WireVersion, version_of
+from reactor_runtime.wire.json_codec import JsonCodec
+from reactor_runtime.wire.protobuf_codec import ProtobufCodec
+
+log = get_logger(__name__)
+
+CODECS: dict[WireVersion, Codec] = {
+    WireVersion.V0: JsonCodec(),
+    WireVersion.V1: ProtobufCodec(),
+}
+Shared = dict[WireVersion, Encoded | None]
+
+
+class Client:
+    """One open connection and the version it speaks.
+
+    The first frame of a client decides its version for good; until then messages to it are kept,
+    the newest ones. A client without a control channel speaks v0: it may be silent for long.
+
+    Attributes:
+        connection: How it is reached.
+        last_frame_at: Monotonic seconds of its last sign of life.
+        requests: How many questions it may ask.
+        has_erred: It has sent a frame that nobody could read.
+
+    Args:
+        connection: How it is reached.
+        now: Monotonic seconds.
+        settings: How much is kept for it and taken from it.
+        on_lost: Called, with a reason, when it takes no more frames.
+        metrics: Where its frames are counted.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        now: float,
+        settings: SessionSettings,
+        on_lost: Callable[["Client", str], None],
+        metrics: Metrics,
+    ) -> None:
+        self.connection = connection
+        self.last_frame_at = now
+        self.requests = TokenBucket(settings.requests_per_s, 2 * settings.requests_per_s, now)
+        self.has_erred = False
+        self._is_lost = False
+        self._codec = None if connection.has_control else CODECS[WireVersion.V0]
+        self._held: deque[say.ServerMessage] = deque(maxlen=max(1, settings.max_held_out))
+        self._on_lost = on_lost
+        self._metrics = metrics
+
+    @property
+    def client_id(self) -> str:
+        """The id authors see."""
+        return self.connection.client_id
+
+    @property
+    def version(self) -> WireVersion | None:
+        """The version it speaks, ``None`` until it is known."""
+        return None if self._codec is None else self._codec.version
+
+    def decode(self, channel: Channel, frame: bytes | str) -> say.ClientMessage:
+        """Return what *frame* says.
+
+        Raises:
+            WireError: It is no frame of this client's version.
+        """
+        if self._codec is None:
+            self._codec = CODECS[version_of(frame)]
+            while self._held:
+                self.send(self._held.popleft())
+        return self._codec.decode(channel, frame)
+
+    def send(self, message: say.ServerMessage, shared: Shared | None = None) -> None:
+        """Say *message*; never raises. What cannot be encoded or is too large becomes an error.
+
+        Args:
+            message: What to say; nothing is sent where its version has no form for it.
+            shared: Frames of this message already made for other clients.
+        """
+        if self._is_lost:
+            return
+        if self._codec is None:
+            if len(self._held) == self._held.maxlen:
+                self._metrics.messages_dropped.labels("version_unknown").inc()
+            self._held.append(message)
+            return
+        try:
+            encoded = self._encoded(message, shared)
+            if encoded is not None:
+                self.connection.send(encoded.channel, encoded.frame)
+                self._metrics.messages_sent.labels(encoded.channel.value).inc()
+        except ConnectionClosedError as error:
+            self._is_lost = True
+            self._metrics.messages_dropped.labels("connection_closed").inc()
+            self._on_lost(self, error.reason)
+        except (MessageTooLargeError, WireError) as error:
+            self._metrics.messages_dropped.labels("unsendable").inc()
+            log.warning(
+                "message_not_sent",
+                client_id=self.client_id,
+                message=getattr(message, "name", type(message).__name__),
+                reason=str(error),
+            )
+            if (instead := _excuse(message)) is not None:
+                self.send(instead)
+
+    def _encoded(self, message: say.ServerMessage, shared: Shared | None) -> Encoded | None:
+        assert self._codec is not None
+        version = self._codec.version
+        if shared is None:
+            return self._codec.encode(message)
+        if version not in shared:
+            shared[version] = self._codec.encode(message)
+        return shared[version]
+
+
+def _excuse(message: say.ServerMessage) -> say.ServerMessage | None:
+    """Return the error that a waiting client gets in place of an answer that cannot be sent."""
+    text = "the answer cannot be sent"
+    if isinstance(message, say.Message) and message.request_id:
+        return say.Failure(request_id=message.request_id, code="internal_error", message=text)
+    if isinstance(message, say.Schema):
+        return say.ControlFailure(
+            request_id=message.request_id, code="internal_error", message=text
+        )
+    return None

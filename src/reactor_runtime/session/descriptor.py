@@ -1,0 +1,49 @@
+"""The session descriptor: what a start and ``GET /session`` answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reactor_runtime import __version__
+from reactor_runtime.model.tracks import Track, TrackDirection
+from reactor_runtime.session.request_bodies import STREAMED
+from reactor_runtime.session.session_state import SessionState
+
+SESSION_ID = "00000000-0000-0000-0000-000000000000"
+"""The id every client uses: there is at most one session, and it is always this one."""
+
+
+def make_descriptor(
+    state: SessionState, model_name: str, tracks: Sequence[Track] | None
+) -> dict[str, Any]:
+    """Return the descriptor of a session in *state*.
+
+    Args:
+        state: Where the session is.
+        model_name: What the model is called.
+        tracks: The model's tracks; ``None`` while it loads, which leaves name and capabilities out.
+    """
+    descriptor: dict[str, Any] = {
+        "session_id": SESSION_ID,
+        "state": state.value,
+        "cluster": "local",
+        "model": {"name": "" if tracks is None else model_name},
+        "server_info": {"server_version": __version__},
+        "selected_transport": {"protocol": "webrtc", "version": "1.0"},
+        "transports": [{"protocol": "webrtc", "version": "1.0"}],
+        "recording": {"enabled": False, "chunk_seconds": 0},
+        "step_results": {"enabled": False},
+        "generation": STREAMED,
+    }
+    if tracks is not None:
+        descriptor["capabilities"] = {
+            "protocol_version": "v0",
+            "tracks": [_client_view(track) for track in tracks],
+            "commands": [],
+        }
+    return descriptor
+
+
+def _client_view(track: Track) -> dict[str, str]:
+    """Return *track* as a client sees it: what the model puts out, the client receives."""
+    direction = "recvonly" if track.direction is TrackDirection.OUT else "sendonly"
+    return {"name": track.name, "kind": track.kind.value, "direction": direction}

@@ -1,0 +1,311 @@
+"""Occupancy: the sequences of the occupied time. A model loads; sessions begin, end and fail."""
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from reactor_runtime.errors import HostClosedError, ModelLoadError, SessionUnavailableError
+from reactor_runtime.host.events import SessionEnded, SessionStarted
+from reactor_runtime.host.host_outlet import (
+    CommandReply,
+    HostFailure,
+    OutboundMessage,
+)
+from reactor_runtime.host.model_host import ModelHost
+from reactor_runtime.log import get_logger
+from reactor_runtime.session.audience import Audience
+from reactor_runtime.session.request_bodies import StartBody
+from reactor_runtime.session.session_life import SessionLife
+from reactor_runtime.session.session_outlet import (
+    HostClosed,
+    HostOpened,
+    HostReport,
+    SessionOutlet,
+)
+from reactor_runtime.session.session_state import EndReason, SessionEvent, SessionState
+from reactor_runtime.session.wiring import Wiring
+from reactor_runtime.wire import messages as say
+
+if TYPE_CHECKING:
+    from reactor_runtime.media.live_stream import LiveStream
+
+log = get_logger(__name__)
+
+_REASON_CHARS = 64
+_SHUTTING_DOWN = "the server is shutting down"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenure:
+    """One session, from its start to the host's word that it is over.
+
+    Attributes:
+        session_id: Its own id, for the host and the logs; never sent to clients.
+        seed: What its random generators are seeded with.
+        settled: Set when ``session_started`` has run, or the session has failed.
+        vacated: Set when ``session_ended`` has run.
+    """
+
+    session_id: str
+    seed: int
+    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    vacated: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outward:
+    """What the outside asked to be told; both may be absent.
+
+    Attributes:
+        session_ended: Awaited with a reason at the end of every session.
+        terminated: Called with a reason when no session can be served any more.
+    """
+
+    session_ended: Callable[[str], Awaitable[None]] | None = None
+    terminated: Callable[[str], None] | None = None
+
+
+class Occupancy:
+    """Runs the sequences, and hears the host. One session at a time.
+
+    Args:
+        host: Where the model runs.
+        audience: Who is here.
+        life: Where the session is.
+        outlet: Where the host is heard.
+        stream: The output media, cleared after each session.
+        wiring: Limits, time, figures and tasks.
+
+    Attributes:
+        outward: Who else is told.
+        last_words: Why the last thing failed, empty when nothing has.
+        is_loaded: Whether the model has been loaded.
+    """
+
+    def __init__(
+        self,
+        host: ModelHost,
+        audience: Audience,
+        life: SessionLife,
+        *,
+        outlet: SessionOutlet,
+        stream: "LiveStream | None",
+        wiring: Wiring,
+    ) -> None:
+        self.outward = Outward()
+        self.last_words, self.is_loaded = "", False
+        self._host, self._audience, self._life = host, audience, life
+        self._outlet, self._stream, self._wiring = outlet, stream, wiring
+        self._tenure: Tenure | None = None
+
+    # --- loading ---
+
+    async def load(self) -> None:
+        """Load the model: ready, or terminated."""
+        self._outlet.bind(self, asyncio.get_running_loop())
+        self._life.move(SessionEvent.INITIALIZING)
+        began = self._wiring.clock.now()
+        try:
+            await self._host.start()
+        except ModelLoadError as error:
+            log.error("model_load_failed", model=error.model, phase=error.phase)
+            self._stay_empty(str(error))
+            return
+        except Exception as error:
+            log.exception("host_start_failed")
+            self._stay_empty(f"the model host cannot start: {type(error).__name__}")
+            return
+        self.is_loaded = True
+        took_s = self._wiring.clock.now() - began
+        self._wiring.metrics.model_load.set(took_s)
+        log.info("model_ready", seconds=round(took_s, 3))
+        if self._life.state is SessionState.CREATED:
+            self._life.move(SessionEvent.INITIALIZATION_SUCCESS)
+
+    def _stay_empty(self, reason: str) -> None:
+        if self._life.state is SessionState.CREATED:
+            self._life.move(SessionEvent.INITIALIZATION_FAIL, reason=reason)
+            self._terminated(reason)
+
+    # --- a session ---
+
+    async def begin(self, start: StartBody) -> None:
+        """Start a session; returns when ``session_started`` has run, or after a bounded wait.
+
+        Raises:
+            SessionUnavailableError: The host is lost, or the session failed at once.
+        """
+        seed = secrets.randbits(32) if start.seed is None else start.seed
+        tenure = Tenure(session_id=uuid4().hex, seed=seed)
+        params = start.model_dump(exclude_none=True)
+        self._life.move(SessionEvent.START_SESSION, params=params)
+        self._tenure, self.last_words = tenure, ""
+        self._wiring.metrics.sessions_started.inc()
+        log.info(
+            "session_started", session=tenure.session_id, seed=seed, external_id=start.session_id
+        )
+        try:
+            self._host.post(SessionStarted(session_id=tenure.session_id, seed=seed))
+        except HostClosedError as error:
+            self.evict(str(error))
+        await _wait(tenure.settled, self._wiring.settings.start_wait_s)
+        if self._tenure is not tenure or not self._life.state.is_running:
+            why = self.last_words or "it was stopped"
+            raise SessionUnavailableError(f"the session ended as it started: {why}")
+
+    def end(
+        self,
+        reason: EndReason,
+        *,
+        told: str = "",
+        notices: Sequence[say.ServerMessage] = (),
+    ) -> None:
+        """End the running session: closing now, ready when all has been cleared away.
+
+        Args:
+            reason: Why, for the record.
+            told: What clients read as the reason, instead.
+            notices: What clients are told before that.
+        """
+        event = SessionEvent.TIMEOUT if reason is EndReason.TIMED_OUT else SessionEvent.STOP_SESSION
+        told = told or reason.value
+        self._life.move(event, reason=reason.value, close_reason=told)
+        self._wiring.metrics.sessions_ended.labels(reason.value).inc()
+        closes = self._audience.dismiss([*notices, _notice(reason, told)])
+        if self._tenure is not None:
+            log.info("session_ending", session=self._tenure.session_id, reason=reason.value)
+            work = self._clear(self._tenure, reason, closes)
+            self._wiring.tasks.start(work, "session_ending")
+
+    def evict(self, reason: str) -> None:
+        """Serve no session any more: clients are told, then the outside is."""
+        if self._life.state is SessionState.TERMINATED:
+            return
+        was_running = self._life.state.is_running
+        self._life.move(SessionEvent.EVICTION, reason=reason)
+        if was_running:
+            self._wiring.metrics.sessions_ended.labels(EndReason.ERROR.value).inc()
+        log.error("session_terminated", session=self._session_id, reason=reason)
+        self.last_words = reason
+        if self._tenure is not None:
+            self._tenure.settled.set()
+            self._tenure.vacated.set()
+        failure = say.Failure(code="internal_error", message=reason)
+        closes = self._audience.dismiss([failure, _notice(EndReason.ERROR, "error")])
+        self._wiring.tasks.start(self._vanish(reason, closes), "session_eviction")
+
+    async def shut_down(self) -> None:
+        """End the running session within ``shutdown_s``, then serve none any more. Idempotent."""
+        if self._life.state.is_running:
+            self.end(EndReason.EVICTED, told=_SHUTTING_DOWN)
+        if self._life.state is SessionState.CLOSING:
+            await self._life.reach(SessionState.READY, self._wiring.settings.shutdown_s)
+        if self._life.state is not SessionState.TERMINATED:
+            self.last_words = _SHUTTING_DOWN
+            self._life.move(SessionEvent.EVICTION, reason=_SHUTTING_DOWN)
+
+    # --- what the host says ---
+
+    def hear(self, report: HostReport) -> None:
+        """Take one report of the host."""
+        match report:
+            case OutboundMessage():
+                if self._life.state.is_running:
+                    self._audience.deliver(report)
+            case CommandReply():
+                self._audience.answer(report)
+            case HostFailure():
+                self._fail(report)
+            case HostOpened() | HostClosed():
+                self._progress(report)
+
+    def _progress(self, report: HostOpened | HostClosed) -> None:
+        tenure = self._tenure
+        if tenure is None or tenure.session_id != report.session_id:
+            return
+        tenure.settled.set()
+        if isinstance(report, HostClosed):
+            tenure.vacated.set()
+
+    def _fail(self, failure: HostFailure) -> None:
+        is_ours = failure.session_id is not None and failure.session_id == self._session_id
+        if not failure.fatal and not is_ours:
+            return
+        self._life.note("error", message=failure.message)
+        self.last_words = failure.message
+        if failure.fatal:
+            self.evict(failure.message)
+        elif self._life.state.is_running and self._tenure is not None:
+            self._tenure.settled.set()
+            text = f"the session failed: {failure.message}"
+            self.end(
+                EndReason.ERROR,
+                notices=[say.Failure(code="internal_error", message=text)],
+            )
+
+    # --- clearing away ---
+
+    async def _clear(
+        self, tenure: Tenure, reason: EndReason, closes: Sequence[asyncio.Task[Any]]
+    ) -> None:
+        try:
+            self._host.post(SessionEnded(session_id=tenure.session_id, reason=reason.value))
+        except HostClosedError:
+            tenure.vacated.set()
+        await self._close_connections(reason.value, closes)
+        if not await _wait(tenure.vacated, self._wiring.settings.host_close_s):
+            self.evict("the model did not end its session in time")
+        if self._life.state is not SessionState.CLOSING:
+            return
+        if self._stream is not None:
+            self._stream.reset()
+        self._tenure = None
+        log.info("session_ended", session=tenure.session_id, reason=reason.value)
+        self._life.move(SessionEvent.CLEANUP_COMPLETE, reason=reason.value)
+
+    async def _vanish(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:
+        await self._close_connections(EndReason.ERROR.value, closes)
+        if self._stream is not None:
+            self._stream.reset()
+        self._terminated(reason)
+
+    async def _close_connections(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:
+        tasks = list(closes)
+        if self.outward.session_ended is not None:
+            work = _awaited(self.outward.session_ended(reason))
+            tasks.append(self._wiring.tasks.start(work, "on_session_end"))
+        if tasks:
+            _, slow = await asyncio.wait(tasks, timeout=self._wiring.settings.connection_close_s)
+            if slow:
+                log.warning("connections_close_slowly", count=len(slow))
+
+    def _terminated(self, reason: str) -> None:
+        self.last_words = reason
+        if self.outward.terminated is not None:
+            self.outward.terminated(reason)
+
+    @property
+    def _session_id(self) -> str | None:
+        return None if self._tenure is None else self._tenure.session_id
+
+
+def _notice(reason: EndReason, told: str) -> say.ServerMessage:
+    if reason is EndReason.MODERATED:
+        return say.Moderation(action="terminate", message=told)
+    return say.SessionEnded(reason=told[:_REASON_CHARS])
+
+
+async def _wait(event: asyncio.Event, timeout_s: float) -> bool:
+    try:
+        async with asyncio.timeout(timeout_s):
+            await event.wait()
+    except TimeoutError:
+        return event.is_set()
+    return True
+
+
+async def _awaited(work: Awaitable[None]) -> None:
+    await work

@@ -1,0 +1,119 @@
+"""Vacancy: whether a start may have the session, or somebody is really using it.
+
+Nothing is recycled by timer before the orphan time-out. But a start that finds the session occupied
+asks: connections that have been silent are probed, and if nobody answers the session is taken over.
+One whose client answers, however slowly its network moves, is never ended.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from reactor_runtime.errors import SessionStateError, SessionUnavailableError
+from reactor_runtime.log import get_logger
+from reactor_runtime.session.audience import Audience
+from reactor_runtime.session.client import Client
+from reactor_runtime.session.occupancy import Occupancy
+from reactor_runtime.session.session_life import SessionLife
+from reactor_runtime.session.session_state import EndReason, SessionState
+from reactor_runtime.session.wiring import Wiring
+
+log = get_logger(__name__)
+
+_GRACE_S = 0.1  # for a probe to end by itself
+
+
+class Vacancy:
+    """Makes room for a start, or says why there is none.
+
+    Args:
+        occupancy: Ends what nobody uses.
+        audience: Who is here.
+        life: Where the session is.
+        wiring: Limits, time, figures and tasks.
+
+    Attributes:
+        turn: Held by the one start that is being looked at.
+    """
+
+    def __init__(
+        self, occupancy: Occupancy, audience: Audience, life: SessionLife, wiring: Wiring
+    ) -> None:
+        self.turn = asyncio.Lock()
+        self._occupancy, self._audience = occupancy, audience
+        self._life, self._wiring = life, wiring
+
+    async def make_room(self) -> None:
+        """Return when a session can be started.
+
+        Raises:
+            SessionStateError: Somebody uses the session, or it is still being cleared away.
+            SessionUnavailableError: The model is loading, or gone.
+        """
+        self.check_available()
+        if self._life.state.is_running:
+            if not await self._is_abandoned():
+                text = "a session is running; stop it first"
+                raise SessionStateError(self._life.state, text)
+            self._take_over()
+        if not await self._life.reach(SessionState.READY, self._wiring.settings.start_wait_s):
+            self.check_available()
+            text = "the last session is still closing; try again soon"
+            raise SessionStateError(self._life.state, text)
+
+    def check_available(self) -> None:
+        """Raise ``SessionUnavailableError`` while the model is loading, and when it is gone."""
+        if self._life.state is SessionState.CREATED:
+            raise SessionUnavailableError("the model is loading", 1)
+        if self._life.state is SessionState.TERMINATED:
+            why = self._occupancy.last_words or "it has ended"
+            raise SessionUnavailableError(f"the model is gone: {why}")
+
+    async def _is_abandoned(self) -> bool:
+        state = self._life.state
+        if state is SessionState.ORPHANED:
+            return True
+        if state is SessionState.WAITING:
+            return self._life.age_s > self._wiring.settings.connect_limit_s
+        probed = tuple(self._audience.clients)
+        began = self._wiring.clock.now()
+        if any(self._has_spoken(client, 0.0) for client in probed):
+            return False
+        if await self._answers(probed):
+            return False
+        # A session may have gained a client meanwhile, or ended.
+        now_here = tuple(self._audience.clients)
+        waited_s = self._wiring.clock.now() - began
+        return set(now_here) <= set(probed) and not any(
+            self._has_spoken(client, waited_s) for client in now_here
+        )
+
+    def _has_spoken(self, client: Client, since_s: float) -> bool:
+        limit_s = since_s or self._wiring.settings.probe_after_s
+        return client.connection.silent_for_s <= limit_s
+
+    async def _answers(self, clients: Iterable[Client]) -> bool:
+        """Whether any of *clients* gives a sign of life; the first one settles it."""
+        probes = [self._wiring.tasks.start(self._probe(client), "probe") for client in clients]
+        try:
+            for probe in asyncio.as_completed(probes):
+                if await probe:
+                    return True
+            return False
+        finally:
+            for task in probes:
+                task.cancel()
+
+    async def _probe(self, client: Client) -> bool:
+        timeout_s = self._wiring.settings.probe_timeout_s
+        try:
+            async with asyncio.timeout(timeout_s + _GRACE_S):
+                return await client.connection.probe(timeout_s)
+        except TimeoutError:
+            return False
+
+    def _take_over(self) -> None:
+        for client in self._audience.clients:
+            self._audience.drop(client, "no sign of life")
+        if self._life.state.is_running:
+            log.info("session_taken_over", state=self._life.state.value)
+            self._occupancy.end(EndReason.TIMED_OUT)

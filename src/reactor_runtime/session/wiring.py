@@ -1,0 +1,25 @@
+"""Wiring: what every part of a session is given."""
+
+from dataclasses import dataclass
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.session.session_settings import SessionSettings
+from reactor_runtime.session.task_set import TaskSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wiring:
+    """Settings, time, figures and tasks of one session object.
+
+    Attributes:
+        settings: Limits and delays.
+        clock: The time.
+        metrics: The figures of this server.
+        tasks: Background tasks, ended when the session object is closed.
+    """
+
+    settings: SessionSettings
+    clock: Clock
+    metrics: Metrics
+    tasks: TaskSet
