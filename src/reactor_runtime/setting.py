@@ -310,7 +310,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.PLAYOUT_DELAY,
         default="auto",
         group=_MEDIA,
-        about="Viewers show pictures at once: always, never, or auto, on local networks.",
+        about="low: viewers show at once; client: they decide; auto: low on local networks.",
     ),
     Setting(
         name="log_format",

@@ -241,6 +241,6 @@ TURN = Kind(wanted="an address such as turn:user:credential@host:3478?transport=
 ISOLATION = choice(("in_process", "process"))
 ON_FAILURE = choice(("keep", "exit", "restart"))
 COMM_BACKEND = choice(("gloo", "nccl"))
-PLAYOUT_DELAY = choice(("auto", "always", "never"))
+PLAYOUT_DELAY = choice(("auto", "low", "client"))
 LOG_FORMAT = choice(("text", "json"))
 LOG_LEVEL = choice(("debug", "info", "warning", "error", "critical"))

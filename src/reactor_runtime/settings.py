@@ -66,8 +66,8 @@ class ServeSettings:
         max_bitrate: Bits per second no video track exceeds.
         max_fps: Frames per second video is shown at, at most.
         max_resolution: Size larger pictures are scaled down to, ``None`` for no limit.
-        playout_delay: Whether viewers are asked to show pictures at once: ``always``, ``never``,
-            or ``auto``, on loopback and local networks.
+        playout_delay: ``low`` asks viewers to show at once, ``client`` leaves it to them,
+            ``auto`` is ``low`` on loopback and local networks.
         open_browser: Open the page once it can be reached.
     """
 
