@@ -4,18 +4,17 @@ Neither media nor network is loaded, nor is the model: its class is imported and
 """
 
 import argparse
-import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reactor_runtime.errors import ConfigurationError
+from reactor_runtime.errors import ConfigurationError, ModelImportError
 from reactor_runtime.manifest import load_config
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.openapi import UNSTAMPED
-from reactor_runtime.model_import import import_model_class
+from reactor_runtime.settings import ServeSettings, import_served_class
 
 
 def render(folder: str | Path = ".", version: str = UNSTAMPED) -> dict[str, Any]:
@@ -26,34 +25,66 @@ def render(folder: str | Path = ".", version: str = UNSTAMPED) -> dict[str, Any]
         version: What ``info.version`` says.
 
     Raises:
-        ConfigurationError: The manifest cannot be read or its class not be imported.
-        TypeError: A declaration of the class makes no sense.
+        ConfigurationError: The manifest or the class cannot be read; it says where and why.
     """
     manifest = load_config(folder)
-    contract = ModelContract.of(import_model_class(manifest.model_ref, manifest.folder))
-    schema = contract.render_schema(manifest.name or "", manifest.description or "")
+    settings = ServeSettings(
+        model_ref=manifest.model_ref,
+        folder=manifest.folder,
+        name=manifest.name,
+        description=manifest.description,
+        env=manifest.runtime.env,
+    )
+    return render_document(settings, version)
+
+
+def read_contract(settings: ServeSettings) -> ModelContract:
+    """Import the class that *settings* name and read it.
+
+    Raises:
+        ModelImportError: It cannot be imported, or a declaration in it makes no sense.
+    """
+    model = import_served_class(settings)
+    try:
+        return ModelContract.of(model)
+    except TypeError as error:
+        raise ModelImportError(settings.model_ref, str(error)) from error
+
+
+def render_document(settings: ServeSettings, version: str = UNSTAMPED) -> dict[str, Any]:
+    """Return the OpenAPI document of the class that *settings* name, under the model's own name.
+
+    Raises:
+        ModelImportError: It cannot be imported, or a declaration in it makes no sense.
+    """
+    contract = read_contract(settings)
+    schema = contract.render_schema(settings.name or "", settings.description or "")
     return schema.to_openapi(version)
 
 
+def write_document(document: Mapping[str, Any], out: Path | None) -> None:
+    """Write *document* as JSON to *out*, or to standard output."""
+    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        out.write_text(text, encoding="utf-8")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the document to a file or standard output; return the exit status."""
+    """Write the document of a folder's model; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m reactor_runtime.schema", description="Write a model's OpenAPI document."
     )
     parser.add_argument("--path", default=".", help="folder of reactor.yaml, or the file")
     parser.add_argument("--version", default=UNSTAMPED, help="what info.version says")
-    parser.add_argument("--out", default="-", help="file to write; - for standard output")
+    parser.add_argument("--out", type=Path, help="file to write; standard output if not given")
     chosen = parser.parse_args(arguments)
     try:
-        document = render(chosen.path, chosen.version)
-    except (ConfigurationError, TypeError) as error:
+        write_document(render(chosen.path, chosen.version), chosen.out)
+    except (ConfigurationError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    text = json.dumps(document, indent=2, allow_nan=False) + "\n"
-    if chosen.out == "-":
-        sys.stdout.write(text)
-    else:
-        Path(chosen.out).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -85,13 +85,13 @@ def file_uploaded(function: F) -> F:
 
 def event_mark(function: object) -> EventMark | None:
     """Return what ``@event`` said of *function*."""
-    mark = getattr(function, _EVENT, None)
+    mark = getattr(function, _EVENT, None) if inspect.isroutine(function) else None
     return mark if isinstance(mark, EventMark) else None
 
 
 def hook_kinds(function: object) -> frozenset[HookKind]:
     """Return the lifecycle moments *function* is marked with."""
-    kinds = getattr(function, _HOOKS, None)
+    kinds = getattr(function, _HOOKS, None) if inspect.isroutine(function) else None
     return kinds if isinstance(kinds, frozenset) else frozenset()
 
 

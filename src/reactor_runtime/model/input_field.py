@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final
 
 
@@ -80,6 +81,8 @@ class FieldInfo:
     def _choice_refusal(self, value: Any) -> str | None:
         if self.choices is None or any(same(value, choice) for choice in self.choices):
             return None
+        if isinstance(value, list | tuple | set | frozenset):
+            return next((r for item in value if (r := self._choice_refusal(item))), None)
         return f"must be one of {listed(self.choices)}"
 
 
@@ -145,7 +148,9 @@ def is_mutable(value: Any) -> bool:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Return whether two values are equal and neither is a bool posing as a number."""
+    """Return whether two values, or an enum and a value, are equal, a bool never being 1 or 0."""
+    if isinstance(one, Enum) is not isinstance(other, Enum):
+        one, other = getattr(one, "value", one), getattr(other, "value", other)
     if isinstance(one, bool) is not isinstance(other, bool):
         return False
     return bool(one == other)

@@ -1,11 +1,13 @@
 """Lifecycle: which methods of a model run when a session or client comes and goes."""
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 from reactor_runtime.model.annotations import Names, alternatives, is_authors, names_in
 from reactor_runtime.model.command import client_parameter
-from reactor_runtime.model.events import HookKind, hook_kinds, payload_parameters
+from reactor_runtime.model.events import HookKind, hook_kinds
 from reactor_runtime.model.uploaded_file import UploadedFile
 
 
@@ -73,7 +75,7 @@ def _hook(cls: type, kind: HookKind, name: str) -> Hook | None:
     if not callable(function):  # a subclass has put the method away
         return None
     names = names_in(function, cls)
-    parameters = payload_parameters(function)
+    parameters = _parameters(function)
     client = client_parameter(parameters, names) if kind in _WITH_CLIENT else None
     rest = [p for p in parameters if p.name != client]
     file = _file_parameter(rest, names) if kind is HookKind.FILE_UPLOADED else None
@@ -91,6 +93,13 @@ def _hook(cls: type, kind: HookKind, name: str) -> Hook | None:
         file_parameter=file,
         is_async=inspect.iscoroutinefunction(inspect.unwrap(function)),
     )
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters of a method without ``self`` and without ``*args``, ``**kwargs``."""
+    parameters = list(inspect.signature(function).parameters.values())
+    many = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    return [p for p in parameters[1:] if p.kind not in many]
 
 
 def _file_parameter(parameters: list[inspect.Parameter], names: Names) -> str | None:

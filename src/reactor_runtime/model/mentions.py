@@ -91,7 +91,7 @@ def _functions(value: Any) -> list[types.FunctionType]:
 
 
 def _named_by_function(function: types.FunctionType, names: Names) -> Iterator[Any]:
-    for annotation in vars(function).get("__annotations__", function.__annotations__).values():
+    for annotation in function.__annotations__.values():
         yield from _named_by_annotation(annotation, names)
     words = list(_words(function.__code__))
     for word in words:

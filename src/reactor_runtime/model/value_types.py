@@ -255,9 +255,10 @@ class Union(ValueType):
                 raise
             except MismatchError as error:
                 refusals.append((member, error))
-        # What went wrong inside the one member that could have been meant says more than a list.
-        inside = [e for m, e in refusals if not isinstance(m, Null) and value is not None]
-        raise inside[0] if len(inside) == 1 and inside[0].path else self.refuse(value)
+        meant = [(m, e) for m, e in refusals if not isinstance(m, Null)]
+        if len(meant) == 1 and not meant[0][1].reason.startswith(f"must be {meant[0][0].words}"):
+            raise meant[0][1]  # right type, wrong inside: that says more than the list of types
+        raise self.refuse(value)
 
     def schema(self) -> Schema:
         """Return the JSON schema."""
