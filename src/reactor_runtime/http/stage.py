@@ -34,8 +34,12 @@ class Stage:
         self._session, self._signaling = session, signaling
         self._news.set()
 
+    def begin_closing(self) -> None:
+        """Take no new session from now on."""
+        self._is_closing = True
+
     def close(self) -> None:
-        """Take no new session and let streams of events end."""
+        """Let streams of events end."""
         self._is_closing = True
         self._news.set()
         if self._session is not None:

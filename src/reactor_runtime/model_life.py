@@ -1,0 +1,161 @@
+"""ModelLife: the model from its import to its end, beside the port that answers all the while."""
+
+import asyncio
+import concurrent.futures
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from reactor_runtime.announcements import announce, print_error
+from reactor_runtime.clock import Clock
+from reactor_runtime.errors import ConfigurationError
+from reactor_runtime.exit_status import ExitStatus
+from reactor_runtime.http.stage import Stage
+from reactor_runtime.log import get_logger
+from reactor_runtime.model_import import import_model_class
+from reactor_runtime.paths import WEIGHTS_VARIABLE
+from reactor_runtime.session.session_state import SessionState
+from reactor_runtime.settings import ServeSettings
+from reactor_runtime.stop_signals import StopSignals
+
+PROGRESS_INTERVAL_S = 10.0
+STOP_MARGIN_S = 2.0  # of the grace, kept for what follows the model's end
+
+log = get_logger(__name__)
+
+
+class ModelLife:
+    """Imports, loads, serves and stops one model.
+
+    Args:
+        settings: What to serve, and how.
+        stage: Where the session is shown to the routes.
+        stop: Says when to end.
+        clock: The time.
+    """
+
+    def __init__(
+        self, settings: ServeSettings, stage: Stage, stop: StopSignals, clock: Clock
+    ) -> None:
+        self._settings, self._stage, self._stop, self._clock = settings, stage, stop, clock
+        self._model: Any = None  # a ServedModel, once it is imported
+        self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def run(self) -> ExitStatus:
+        """Live until the signal, or until the model is lost; return which it was."""
+        async with asyncio.TaskGroup() as tasks:
+            life = tasks.create_task(self._live())
+            asked = tasks.create_task(self._stop.wait())
+            await asyncio.wait({life, asked}, return_when=asyncio.FIRST_COMPLETED)
+            status = life.result() if life.done() else ExitStatus.STOPPED
+            life.cancel()
+            asked.cancel()
+        if status is ExitStatus.STOPPED:
+            announce("Stopping (a second signal forces)")
+        self._stop.begin_grace()
+        return await self._end(status)
+
+    async def _live(self) -> ExitStatus:
+        try:
+            self._model = await self._make()
+        except ConfigurationError as error:
+            print_error(error)
+            return ExitStatus.WRONG_SETTINGS
+        except TypeError as error:  # what the class declares cannot be; raised by the contract
+            log.debug("model_contract_failed", exc_info=True)
+            print_error(f"{self._settings.model_ref}: {error}")
+            return ExitStatus.WRONG_SETTINGS
+        session = self._model.session
+        session.on_terminated = self._lose
+        self._stage.open(session, self._model.signaling)
+        await session.start()
+        async with asyncio.TaskGroup() as tasks:
+            loading = tasks.create_task(self._watch_loading())
+            reason = await self._lost
+            loading.cancel()
+        print_error(reason)
+        return ExitStatus.MODEL_FAILED
+
+    async def _make(self) -> Any:
+        """Import the class, and meanwhile let the port say ``loading``; then make the parts."""
+        settings = self._settings
+        announce(f"Loading {settings.model_ref} …")
+
+        def import_all() -> tuple[type[Any], Callable[..., Any]]:
+            os.environ.update(settings.env)
+            if settings.weights_path is not None:
+                os.environ[WEIGHTS_VARIABLE] = str(settings.weights_path)
+            model_class = import_model_class(settings.model_ref, settings.folder)
+            from reactor_runtime.served_model import make_served_model
+
+            return model_class, make_served_model
+
+        model_class, make_served_model = await on_thread(import_all, "reactor-import")
+        return make_served_model(model_class, settings, self._clock, self._stage.metrics)
+
+    async def _watch_loading(self) -> None:
+        """Say how loading goes until it is done, and give up when it takes too long."""
+        begun = self._clock.now()
+        limit_s = self._settings.load_timeout_s or None
+        try:
+            async with asyncio.timeout(limit_s), asyncio.TaskGroup() as tasks:
+                progress = tasks.create_task(self._tell_progress(begun))
+                await self._until_ready()
+                progress.cancel()
+        except TimeoutError:
+            self._lose(f"{self._settings.model_ref} did not load within {limit_s:g} s")
+            return
+        took_s = self._clock.now() - begun
+        self._stage.metrics.model_load.set(took_s)
+        announce(f"Ready after {took_s:.1f} s")
+
+    async def _until_ready(self) -> None:
+        async for event in self._model.session.events.subscribe(0):
+            if event.payload["to"] == SessionState.READY:
+                return
+        await asyncio.get_running_loop().create_future()  # closed: the end is told elsewhere
+
+    async def _tell_progress(self, begun: float) -> None:
+        while True:
+            await asyncio.sleep(PROGRESS_INTERVAL_S)
+            announce(f"Still loading ({self._clock.now() - begun:.0f} s)")
+
+    def _lose(self, reason: str) -> None:
+        if not self._lost.done():
+            self._lost.set_result(reason)
+
+    async def _end(self, status: ExitStatus) -> ExitStatus:
+        """Stop what was made, within the grace; return *status*, or that something is stuck."""
+        self._stage.begin_closing()
+        grace_s = self._settings.stop_grace_s
+        bound_s = max(grace_s / 2, grace_s - STOP_MARGIN_S) if grace_s > 0 else None
+        try:
+            if self._model is not None and not self._is_loading():
+                async with asyncio.timeout(bound_s):
+                    await self._model.stop()
+        except TimeoutError:
+            print_error(f"the model did not let go within {bound_s:g} s")
+            status = status or ExitStatus.STUCK
+        finally:
+            self._stage.close()
+        return status
+
+    def _is_loading(self) -> bool:
+        return bool(self._model.session.state is SessionState.CREATED)
+
+
+async def on_thread(work: Callable[[], Any], name: str) -> Any:
+    """Return what *work* returns on a daemon thread of its own; an executor would hold the exit."""
+    done: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+    def run() -> None:
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            done.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - the top of a thread; raised where awaited
+            done.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return await asyncio.wrap_future(done)

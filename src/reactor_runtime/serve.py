@@ -1,0 +1,151 @@
+"""Serve a model: the one place where the parts are picked, joined, started and stopped.
+
+``python -m reactor_runtime.serve`` serves the manifest in the current folder. Before the port
+answers nothing heavier than the HTTP stack is imported; the author's module, media and WebRTC
+follow on a thread, while ``/health`` says ``loading``.
+
+How it ends is the exit status (``exit_status.py``). When told to stop, it tells the clients, runs
+the session's last hook, lets the model go, and is gone within ``stop_grace``; a second signal ends
+it on the spot.
+"""
+
+import asyncio
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from reactor_runtime.announcements import announce_address, print_error
+from reactor_runtime.clock import SystemClock
+from reactor_runtime.errors import AddressError, ConfigurationError, NotAvailableError
+from reactor_runtime.exit_status import ExitStatus
+from reactor_runtime.http.app import create_app
+from reactor_runtime.http.http_server import HttpServer
+from reactor_runtime.http.listening_socket import open_sockets
+from reactor_runtime.http.server_settings import ServerSettings
+from reactor_runtime.http.stage import Stage
+from reactor_runtime.log import configure
+from reactor_runtime.loop_lag import LoopLag
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.model_life import ModelLife
+from reactor_runtime.settings import ServeSettings, resolve_settings
+from reactor_runtime.stop_signals import StopSignals
+
+SWITCH_INTERVAL_S = 0.0005  # a model's thread lets the event loop in ten times sooner
+LEAVE_WITHIN_S = 2.0
+
+# Names under which the settings are known elsewhere; ours, beginning with REACTOR_, win.
+_PLAIN_VARIABLES = {
+    "HOST": "REACTOR_HOST",
+    "PORT": "REACTOR_PORT",
+    "STUN_SERVERS": "REACTOR_STUN",
+    "TURN_SERVERS": "REACTOR_TURN",
+}
+
+
+def main() -> NoReturn:
+    """Serve the manifest in the current folder and end the process."""
+    try:
+        settings = resolve_settings(".", environ=with_plain_variables(os.environ)).settings
+    except ConfigurationError as error:
+        print_error(error)
+        leave(ExitStatus.WRONG_SETTINGS)
+    leave(run(settings))
+
+
+def run(settings: ServeSettings) -> ExitStatus:
+    """Serve until stopped; returns why it ended. Call it on the main thread."""
+    configure(settings.log_format, settings.log_level)
+    try:
+        check_available(settings)
+        sockets = open_sockets(settings.host, settings.port)
+    except ConfigurationError as error:
+        print_error(error)
+        return ExitStatus.WRONG_SETTINGS
+    except AddressError as error:
+        print_error(error)
+        return ExitStatus.NO_ADDRESS
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    late = f"reactor: the model did not let go within {settings.stop_grace_s:g} s"
+    with StopSignals(settings.stop_grace_s, ExitStatus.STUCK, late) as stop:
+        return asyncio.run(serve(settings, sockets, stop))
+
+
+async def serve(
+    settings: ServeSettings, sockets: Sequence[socket.socket], stop: StopSignals
+) -> ExitStatus:
+    """Answer on *sockets* and serve the model until *stop* asks or the model is lost."""
+    clock, metrics = SystemClock(), Metrics()
+    stage = Stage(server_settings(settings), metrics)
+    http = HttpServer(create_app(stage))
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(http.serve(sockets))
+        lag = tasks.create_task(LoopLag(clock, metrics).run())
+        try:
+            await http.wait_until_up()
+            announce_address(settings, sockets[0].getsockname()[1])
+            return await ModelLife(settings, stage, stop, clock).run()
+        finally:
+            lag.cancel()
+            http.stop()
+
+
+def check_available(settings: ServeSettings) -> None:
+    """Refuse what settings may ask for and this version cannot do.
+
+    Raises:
+        NotAvailableError: It names the setting and what to set instead.
+    """
+    if settings.world_size > 1:
+        what = f"runtime.world_size: {settings.world_size}"
+        raise NotAvailableError(what, "set it to 1, or pass --world-size 1")
+    if settings.isolation != "in_process":
+        what = f"runtime.isolation: {settings.isolation}"
+        raise NotAvailableError(what, "set it to in_process")
+
+
+def server_settings(settings: ServeSettings) -> ServerSettings:
+    """Return what the HTTP surface is told."""
+    return ServerSettings(
+        host=settings.host,
+        port=settings.port,
+        token=settings.token,
+        allow_origins=settings.allow_origin,
+        allow_hosts=settings.allow_host,
+    )
+
+
+def with_plain_variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return *environ* with the plain names of some settings read as ours."""
+    known = {
+        ours: environ[plain]
+        for plain, ours in _PLAIN_VARIABLES.items()
+        if environ.get(plain, "").strip()
+    }
+    return {**known, **environ}
+
+
+def leave(status: ExitStatus) -> NoReturn:
+    """End the process with *status*.
+
+    A thread of ours that still runs is stuck in the author's code, which cannot be ended; tearing
+    the interpreter down around it may crash. Otherwise what libraries do at exit gets two seconds.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if any(thread.name.startswith("reactor-") for thread in threading.enumerate()):
+        os._exit(status)
+    threading.Thread(target=_end_late, args=(status,), daemon=True).start()
+    sys.exit(status)
+
+
+def _end_late(status: int) -> None:
+    time.sleep(LEAVE_WITHIN_S)
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main()

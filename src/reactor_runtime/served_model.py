@@ -1,0 +1,155 @@
+"""ServedModel: a model's class and everything made for it, joined.
+
+Importing this module loads media and WebRTC.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.errors import SettingError
+from reactor_runtime.host.host_settings import HostSettings, OnFailure
+from reactor_runtime.host.in_process_host import InProcessHost
+from reactor_runtime.media.live_stream import LiveStream
+from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.tracks import TrackDirection
+from reactor_runtime.session.session import Session
+from reactor_runtime.session.session_outlet import SessionOutlet
+from reactor_runtime.session.session_settings import SessionSettings
+from reactor_runtime.settings import ServeSettings
+from reactor_runtime.webrtc.signaling import Signaling
+from reactor_runtime.webrtc.web_rtc_settings import IceServer, PlayoutDelay, WebRtcSettings
+from reactor_runtime.world import World
+
+_PLAYOUT_DELAYS = {
+    "low": PlayoutDelay.ALWAYS,
+    "client": PlayoutDelay.NEVER,
+    "auto": PlayoutDelay.AUTO,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedModel:
+    """The parts that live as long as the model.
+
+    Attributes:
+        session: Who is here and what may happen next; owns the host.
+        signaling: From offers to connections.
+        stream: The output media, ``None`` for a model without output tracks.
+    """
+
+    session: Session
+    signaling: Signaling
+    stream: LiveStream | None
+
+    async def stop(self) -> None:
+        """End the session, the model, every connection and the media threads, in this order."""
+        await self.session.close()
+        await self.signaling.close_all("the server is shutting down")
+        if self.stream is not None:
+            self.stream.stop()
+
+
+def make_served_model(
+    model_class: type[Any], settings: ServeSettings, clock: Clock, metrics: Metrics
+) -> ServedModel:
+    """Return the parts for *model_class*, joined and not started.
+
+    Raises:
+        TypeError: The class declares something that cannot be.
+        SettingError: Its ``buffer_size`` is no positive whole number.
+    """
+    contract = ModelContract.of(model_class)
+    outputs = [track for track in contract.tracks if track.direction is TrackDirection.OUT]
+    stream = None
+    if outputs:
+        media = media_settings(settings, model_class)
+        stream = LiveStream(outputs, settings=media, clock=clock, metrics=metrics)
+    outlet = SessionOutlet(stream, clock=clock, metrics=metrics)
+    host = InProcessHost(
+        model_class,
+        outlet=outlet,
+        world=World(device=settings.device),
+        config_path=settings.config_path,
+        clock=clock,
+        settings=host_settings(settings),
+    )
+    session = Session(
+        host,
+        stream,
+        outlet=outlet,
+        settings=session_settings(settings),
+        clock=clock,
+        metrics=metrics,
+    )
+    signaling = Signaling(
+        session,
+        stream,
+        contract.tracks,
+        settings=web_rtc_settings(settings),
+        clock=clock,
+        metrics=metrics,
+    )
+    session.on_session_end = signaling.close_all
+    return ServedModel(session=session, signaling=signaling, stream=stream)
+
+
+def media_settings(settings: ServeSettings, model_class: type[Any]) -> MediaSettings:
+    """Return what media is told."""
+    size = settings.max_resolution
+    return MediaSettings(
+        bitrate=settings.bitrate,
+        max_bitrate=settings.max_bitrate,
+        max_fps=settings.max_fps,
+        max_width=size.width if size else None,
+        max_height=size.height if size else None,
+        buffer_frames=buffer_frames(model_class),
+    )
+
+
+def buffer_frames(model_class: type[Any]) -> int | None:
+    """Return the author's bound on queued frames, ``None`` without one."""
+    size = getattr(model_class, "buffer_size", None)
+    if size is None:
+        return None
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        source = f"{model_class.__module__}:{model_class.__qualname__}.buffer_size"
+        raise SettingError(source, repr(size)[:60], "a whole number of frames, at least 1")
+    return size
+
+
+def host_settings(settings: ServeSettings) -> HostSettings:
+    """Return what the host is told; it lets go of a stuck step well within the grace."""
+    grace_s = settings.stop_grace_s
+    return HostSettings(
+        turn_timeout_s=settings.turn_timeout_s,
+        first_turn_timeout_s=settings.first_turn_timeout_s,
+        stop_timeout_s=grace_s / 2 if grace_s > 0 else HostSettings().stop_timeout_s,
+        on_failure=OnFailure(settings.on_failure),
+    )
+
+
+def session_settings(settings: ServeSettings) -> SessionSettings:
+    """Return what the session is told."""
+    return SessionSettings(
+        model_name=settings.name,
+        clientless_timeout_s=settings.orphan_timeout_s,
+        connect_limit_s=settings.connect_timeout_s,
+    )
+
+
+def web_rtc_settings(settings: ServeSettings) -> WebRtcSettings:
+    """Return what connections are told."""
+    stun = [IceServer(uris=(uri,)) for uri in settings.stun]
+    turn = [
+        IceServer(uris=(relay.uri,), username=relay.username, credential=relay.credential)
+        for relay in settings.turn
+    ]
+    return WebRtcSettings(
+        ice_servers=(*stun, *turn),
+        connect_timeout_s=settings.connect_timeout_s,
+        max_connections=settings.max_connections,
+        playout_delay=_PLAYOUT_DELAYS[settings.playout_delay],
+    )
