@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable
 
+from reactor_runtime.clock import Clock
 from reactor_runtime.media.chunk import Chunk
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.pacer import ChunkOrigin
@@ -16,8 +17,9 @@ from reactor_runtime.model.tracks import Track, TrackKind
 class ChunkConverter:
     """Converts the chunks of one model, one at a time, without the GIL where it takes time."""
 
-    def __init__(self, tracks: Iterable[Track], settings: MediaSettings) -> None:
+    def __init__(self, tracks: Iterable[Track], *, settings: MediaSettings, clock: Clock) -> None:
         self._lock = threading.Lock()
+        self._clock = clock
         self._rates: dict[str, int] = {}
         self._pictures: dict[str, PictureMaker] = {}
         for track in tracks:
@@ -35,6 +37,7 @@ class ChunkConverter:
 
     def convert(self, chunk: Chunk) -> tuple[QueuedChunk, ChunkOrigin]:
         """Return what *chunk* shows, in memory of our own, and how it came to be."""
+        arrived_at = self._clock.now()
         with self._lock:
             pictures = {
                 name: maker.convert(chunk.video[name], chunk.metadata.get(name, ()))
@@ -52,6 +55,7 @@ class ChunkConverter:
         )
         origin = ChunkOrigin(
             started_at=chunk.started_at,
+            arrived_at=arrived_at,
             compute_s=chunk.compute_s,
             pinned_fps=chunk.pinned_fps,
             sound_s=longest,

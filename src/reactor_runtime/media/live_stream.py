@@ -56,7 +56,7 @@ class LiveStream:
         metrics = metrics or Metrics()
         self._clock = clock
         self._metrics = metrics
-        self._converter = ChunkConverter(outputs, settings)
+        self._converter = ChunkConverter(outputs, settings=settings, clock=clock)
         self._pacer = Pacer(
             self._converter.make_lines(),
             has_video=any(track.kind is TrackKind.VIDEO for track in outputs),

@@ -17,11 +17,10 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.media.frame_rate import FrameRate
 from reactor_runtime.media.late_gate import GateReading, LateGate
 from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.room import Room
 from reactor_runtime.media.sample_line import RATE, SampleLine
 from reactor_runtime.media.timeline import QueuedChunk, Timeline
 
-_SOUND_FRAME_S = 0.02  # what counts as a frame where a model makes only sound
-_DEFAULT_FRAMES = 2
 _KEPT_SOUND_S = 1.0
 _LATE_S = 0.01
 
@@ -35,9 +34,11 @@ class ChunkOrigin:
         compute_s: Seconds of compute it stands for.
         pinned_fps: The author's fps, if any.
         sound_s: Seconds of sound in it.
+        arrived_at: Monotonic seconds at which its conversion began.
     """
 
     started_at: float
+    arrived_at: float
     compute_s: float
     pinned_fps: float | None
     sound_s: float
@@ -69,14 +70,12 @@ class Pacer:
         self.changed = threading.Condition()
         self.epoch = clock.now()
         self._lines = lines
-        self._has_video = has_video
-        self._bound = settings.buffer_frames
         self._clock = clock
         self._rate = FrameRate(settings.max_fps)
         self._gate = LateGate()
         self.timeline = Timeline()
-        self._room: list[Callable[[], None]] = []
-        self._wanted: int | None = None
+        self._room = Room(self.timeline, bound=settings.buffer_frames, has_video=has_video)
+        self._refused_at: float | None = None
         self._late_chunks = 0
 
     # --- the model's side ---
@@ -94,11 +93,12 @@ class Pacer:
             self._gate.note(
                 GateReading(
                     started_at=origin.started_at,
-                    queued_at=now,
+                    queued_at=self._ready(origin, now),
                     late_s=late,
-                    horizon_s=self._horizon(parts),
+                    horizon_s=self._room.horizon(parts),
                 )
             )
+            self._refused_at = None
             self._hand_out_sound(now)
             self.changed.notify_all()
 
@@ -111,7 +111,7 @@ class Pacer:
             for line in self._lines.values():
                 line.cut(self.position(now))
             self.changed.notify_all()
-        self._tell_room()
+        self._room.tell()
 
     def forget(self) -> None:
         """Start over, as for a new session; how long steps take is remembered."""
@@ -122,7 +122,7 @@ class Pacer:
             for line in self._lines.values():
                 line.cut(self.position(self._clock.now()))
             self.changed.notify_all()
-        self._tell_room()
+        self._room.tell()
 
     def set_fps(self, fps: float) -> None:
         """Pin the rate and re-pace what is queued.
@@ -135,28 +135,29 @@ class Pacer:
             self.timeline.repace(self._rate.fps, self._clock.now())
             self._gate.withdraw()
             self.changed.notify_all()
-        self._tell_room()
+        self._room.tell()
 
     def step_at(self, frames: int) -> float:
         """Return the monotonic time from which a step making *frames* may start."""
         with self.changed:
             now = self._clock.now()
-            roomy = self._room_at(frames, now) - self._gate.lead
+            roomy = self._room.free_at(frames, now) - self._gate.lead
             return max(self._gate.start_at(self.timeline.end(now), now), roomy)
 
     def has_room(self, frames: int) -> bool:
         """Return whether *frames* more frames fit the queue now."""
         with self.changed:
             now = self._clock.now()
-            if self._room_at(frames, now) <= now:
+            if self._room.ask(frames, now):
                 return True
-            self._wanted = frames
+            if self._refused_at is None:
+                self._refused_at = now
             self.changed.notify_all()  # a lane must look again in time
             return False
 
     def on_room(self, callback: Callable[[], None]) -> None:
         """Call *callback* whenever room may have appeared."""
-        self._room.append(callback)
+        self._room.on_room(callback)
 
     def stats(self) -> Mapping[str, Any]:
         """Return the rate, the queue and what the late gate has learned."""
@@ -181,32 +182,16 @@ class Pacer:
 
     def announce_room(self, now: float) -> float | None:
         """Tell whoever was refused room if there is some now, else return when to look again."""
-        if self._wanted is None:
-            return None
-        when = self._room_at(self._wanted, now)
-        if when > now:
-            return when
-        self._tell_room()
-        return None
+        return self._room.announce(now)
 
-    def _room_at(self, frames: int, now: float) -> float:
-        bound = self._bound or _DEFAULT_FRAMES
-        if self._has_video:
-            return self.timeline.drained_at(max(bound - frames, 0), now)
-        return max(now, self.timeline.end(now) - bound * _SOUND_FRAME_S)
-
-    def _horizon(self, parts: QueuedChunk) -> float:
-        """Return how long a queue lasts that is full of chunks like this one."""
-        frames = max(1, parts.frames)
-        return parts.duration * (1 + max(self._bound or _DEFAULT_FRAMES, frames) / frames)
+    def _ready(self, origin: ChunkOrigin, now: float) -> float:
+        """Return when the chunk could have been queued had there been room: waiting is no work."""
+        if self._refused_at is None or self._refused_at < origin.started_at:
+            return now
+        return self._refused_at + now - origin.arrived_at
 
     def _hand_out_sound(self, until: float) -> None:
         for track, start, sound in self.timeline.take_sounds(until):
             self._lines[track].append(self.position(start), sound)
         for line in self._lines.values():
             line.drop_before(self.position(until - _KEPT_SOUND_S))
-
-    def _tell_room(self) -> None:
-        self._wanted = None
-        for callback in self._room:
-            callback()
