@@ -173,7 +173,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.ISOLATION,
         computed=_isolation,
         group=_MODEL,
-        about="in_process, or process for a model that holds the GIL.",
+        about="A process of its own suits a model that holds the GIL.",
     ),
     Setting(
         name="workers",
@@ -192,7 +192,7 @@ SETTINGS: tuple[Setting, ...] = (
         name="comm_backend",
         kind=kinds.COMM_BACKEND,
         group=_MODEL,
-        about="Collectives of the ranks: gloo or nccl; by device unless given.",
+        about="Collectives of the ranks; by device unless given.",
     ),
     Setting(
         name="init_process_group",
@@ -206,7 +206,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.ON_FAILURE,
         computed=_failure_policy,
         group=_MODEL,
-        about="After a failed step: keep the model, exit, or restart the ranks.",
+        about="After a failed step: keep the model, end, or restart the ranks.",
     ),
     Setting(
         name="check_lockstep",
@@ -310,7 +310,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.PLAYOUT_DELAY,
         default="auto",
         group=_MEDIA,
-        about="low: viewers show at once; client: they decide; auto: low on local networks.",
+        about="Viewers show pictures at once, or as they decide; auto is low on local networks.",
     ),
     Setting(
         name="log_format",
@@ -318,7 +318,7 @@ SETTINGS: tuple[Setting, ...] = (
         default="text",
         group=_LOGS,
         in_manifest=False,
-        about="text or json.",
+        about="How log lines look.",
     ),
     Setting(
         name="log_level",
@@ -326,6 +326,6 @@ SETTINGS: tuple[Setting, ...] = (
         default="info",
         group=_LOGS,
         in_manifest=False,
-        about="debug, info, warning, error or critical.",
+        about="The least important lines written.",
     ),
 )

@@ -30,11 +30,13 @@ class Kind:
         wanted: What a right value is, in words that follow "wanted".
         parse: Text to value; raises ``ValueError`` when the text is none of it.
         is_text: Any text is one, quoted or not.
+        placeholder: What stands for a value in help.
     """
 
     wanted: str
     parse: Callable[[str], Any]
     is_text: bool = False
+    placeholder: str = "TEXT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +107,10 @@ def whole(minimum: int, maximum: int | None = None) -> Kind:
         return value
 
     upper = f"from {minimum} to {maximum}" if maximum is not None else f"of at least {minimum}"
-    return Kind(wanted=f"a whole number {upper}", parse=parse)
+    return Kind(wanted=f"a whole number {upper}", parse=parse, placeholder="N")
 
 
-def number(minimum: float, wanted: str) -> Kind:
+def number(minimum: float, wanted: str, placeholder: str = "SECONDS") -> Kind:
     """Return the kind of finite numbers of at least *minimum*."""
 
     def parse(text: str) -> float:
@@ -117,7 +119,7 @@ def number(minimum: float, wanted: str) -> Kind:
             raise ValueError("out of range")
         return value
 
-    return Kind(wanted=wanted, parse=parse)
+    return Kind(wanted=wanted, parse=parse, placeholder=placeholder)
 
 
 def choice(words: Sequence[str]) -> Kind:
@@ -128,7 +130,7 @@ def choice(words: Sequence[str]) -> Kind:
             raise ValueError("unknown word")
         return text.strip()
 
-    return Kind(wanted="one of " + ", ".join(words), parse=parse)
+    return Kind(wanted="one of " + ", ".join(words), parse=parse, placeholder="|".join(words))
 
 
 def many(kind: Kind) -> Kind:
@@ -137,7 +139,8 @@ def many(kind: Kind) -> Kind:
     def parse(text: str) -> tuple[Any, ...]:
         return tuple(kind.parse(part.strip()) for part in text.split(",") if part.strip())
 
-    return Kind(wanted=f"{kind.wanted}, or several separated by commas", parse=parse)
+    wanted = f"{kind.wanted}, or several separated by commas"
+    return Kind(wanted=wanted, parse=parse, placeholder=kind.placeholder)
 
 
 def _switch(text: str) -> bool:
@@ -222,20 +225,32 @@ def _secret(text: str) -> str:
 
 TEXT = Kind(wanted="text", parse=_text, is_text=True)
 SECRET = Kind(wanted="text without spaces", parse=_secret, is_text=True)
-PATH = Kind(wanted="a path", parse=_path, is_text=True)
+PATH = Kind(wanted="a path", parse=_path, is_text=True, placeholder="PATH")
 SWITCH = Kind(wanted="true or false", parse=_switch)
 PORT = whole(0, 65535)
 SECONDS = number(0.0, "a number of seconds, 0 for none")
-FPS = number(0.1, "frames per second, at least 0.1")
-BITRATE = Kind(wanted="bits per second, such as 4M, 800k or 3500000", parse=_bitrate)
-RESOLUTION = Kind(wanted="a size such as 1280x720", parse=_resolution)
-DEVICE = Kind(wanted="cpu, cuda or cuda:<n>", parse=_device)
-HOST = Kind(wanted="a host name or address", parse=_host)
-ADDRESS = Kind(wanted="an IP address", parse=_address)
-PORT_RANGE = Kind(wanted="a range of ports such as 50000-50100", parse=_port_range)
-ORIGIN = Kind(wanted="an origin such as https://app.example, or * for any", parse=_origin)
-STUN = Kind(wanted="an address such as stun:host:3478", parse=_stun)
-TURN = Kind(wanted="an address such as turn:user:credential@host:3478?transport=udp", parse=_turn)
+FPS = number(0.1, "frames per second, at least 0.1", "FPS")
+BITRATE = Kind(
+    wanted="bits per second, such as 4M, 800k or 3500000", parse=_bitrate, placeholder="BITS/S"
+)
+RESOLUTION = Kind(wanted="a size such as 1280x720", parse=_resolution, placeholder="WxH")
+DEVICE = Kind(wanted="cpu, cuda or cuda:<n>", parse=_device, placeholder="DEVICE")
+HOST = Kind(wanted="a host name or address", parse=_host, placeholder="HOST")
+ADDRESS = Kind(wanted="an IP address", parse=_address, placeholder="ADDRESS")
+PORT_RANGE = Kind(
+    wanted="a range of ports such as 50000-50100", parse=_port_range, placeholder="FIRST-LAST"
+)
+ORIGIN = Kind(
+    wanted="an origin such as https://app.example, or * for any",
+    parse=_origin,
+    placeholder="ORIGIN",
+)
+STUN = Kind(wanted="an address such as stun:host:3478", parse=_stun, placeholder="URI")
+TURN = Kind(
+    wanted="an address such as turn:user:credential@host:3478?transport=udp",
+    parse=_turn,
+    placeholder="URI",
+)
 
 
 ISOLATION = choice(("in_process", "process"))

@@ -1,0 +1,104 @@
+"""``reactor check``: the settings in force, where each came from, and the model's contract."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reactor_runtime.cli.setting_flags import texts_of, with_setting_flags
+from reactor_runtime.setting import SETTINGS, Setting
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from reactor_runtime.settings import EffectiveSettings
+
+
+@with_setting_flags
+def check(
+    target: Annotated[
+        str, typer.Argument(help="A folder with a reactor.yaml, a reactor.yaml, or module:Class.")
+    ] = ".",
+    **flags: Any,
+) -> int:
+    """Print the settings that serve would use, and the model's contract, without loading it.
+
+    Takes the same flags as serve. Ends with status 2 at the first mistake.
+    """
+    from rich.console import Console
+
+    from reactor_runtime.settings import resolve_settings
+
+    effective = resolve_settings(target, texts_of(flags))
+    console = Console(highlight=False, soft_wrap=True)
+    _print_model(console, effective)
+    _print_settings(console, effective)
+
+    from reactor_runtime.cli.contract_text import contract_lines
+    from reactor_runtime.schema import read_contract
+
+    contract = read_contract(effective.settings)
+    console.print("\n[bold]Contract[/bold]")
+    _print_rows(console, contract_lines(contract))
+    console.print("\n[green]ok[/green]  the class can be imported and its declarations make sense")
+    return 0
+
+
+def _print_model(console: "Console", effective: "EffectiveSettings") -> None:
+    settings = effective.settings
+    recording = settings.recording.model_dump(exclude_none=True)
+    rows = [
+        ("model", settings.model_ref),
+        ("name", settings.name or "the class name"),
+        ("version", settings.version or "not given"),
+        ("manifest", str(settings.manifest_path or "none")),
+        ("config", str(settings.config_path or "none")),
+        ("weights", str(settings.weights_path or "./weights")),
+        ("env", ", ".join(sorted(settings.env)) or "none"),
+        ("recording", ", ".join(f"{k} {v}" for k, v in recording.items()) or "off"),
+        ("ignored", ", ".join(effective.ignored) or "none"),
+    ]
+    console.print("[bold]Model[/bold]")
+    _print_rows(console, rows)
+
+
+def _print_settings(console: "Console", effective: "EffectiveSettings") -> None:
+    console.print("\n[bold]Settings[/bold]")
+    values = {s.name: shown(s, getattr(effective.settings, s.name)) for s in SETTINGS}
+    width = max(len(text) for text in values.values() if len(text) <= 32)
+    rows = []
+    for setting in SETTINGS:
+        origin = effective.origins[setting.name]
+        style = "dim" if origin == "default" else "cyan"
+        text = values[setting.name].ljust(width)
+        rows.append((setting.label, text, f"[{style}]{origin}[/{style}]"))
+    for label, text, origin in rows:
+        console.print(f"  {label.ljust(_LABEL)} ", end="")
+        console.print(text, markup=False, end="  ")
+        console.print(origin)
+
+
+_LABEL = 20
+
+
+def _print_rows(console: "Console", rows: Iterable[tuple[str, str]]) -> None:
+    for label, text in rows:
+        console.print(f"  {label.ljust(_LABEL)} ", end="")
+        console.print(text, markup=False)
+
+
+def shown(setting: Setting, value: Any) -> str:
+    """Return *value* for people: units, no secret, no empty brackets."""
+    if setting.is_secret:
+        return "set (not shown)" if value else "none"
+    if value is None or value == ():
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(str(item) for item in value)
+    if setting.name.endswith("_s"):
+        return f"{value:g} s" if value else "no bound"
+    if setting.name.endswith("bitrate"):
+        return f"{value / 1e6:g} Mbit/s"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,77 @@
+"""A model's contract as lines for people: tracks, commands, messages, hooks."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from reactor_runtime.model.command import CommandContract, CommandField
+from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.tracks import Track, TrackDirection
+
+_MAX_DEFAULT = 40  # characters of a default that are shown
+
+
+def contract_lines(contract: ModelContract) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each line."""
+    yield "class", contract.name
+    for direction, label in ((TrackDirection.OUT, "output"), (TrackDirection.IN, "input")):
+        tracks = [track for track in contract.tracks if track.direction is direction]
+        yield f"{label} tracks", ", ".join(map(_track, tracks)) or "none"
+    yield "state", contract.state_class.__name__ if contract.state_class else "none"
+    hooks = [each.name for each in fields(contract.lifecycle)]
+    yield "hooks", ", ".join(n for n in hooks if getattr(contract.lifecycle, n)) or "none"
+    yield "messages", ", ".join(contract.messages) or "none"
+    for number, command in enumerate(contract.commands.values()):
+        yield "" if number else "commands", _command(command)
+    if not contract.commands:
+        yield "commands", "none"
+
+
+def _track(track: Track) -> str:
+    rate = f", {track.sample_rate} Hz" if track.sample_rate else ""
+    return f"{track.name} ({track.kind}{rate})"
+
+
+def _command(command: CommandContract) -> str:
+    arguments = ", ".join(map(_argument, command.command.__command_fields__.values()))
+    replies = " or ".join(reply.wire_name() for reply in command.replies)
+    return f"{command.name}({arguments}){f' → {replies}' if replies else ''}"
+
+
+def _argument(field: CommandField) -> str:
+    info = field.info
+    limits = ""
+    if info.choices:
+        limits = f" of {', '.join(map(str, info.choices))}"
+    elif info.ge is not None or info.le is not None:
+        low, high = (_number(limit) for limit in (info.ge, info.le))
+        limits = f" {low}…{high}" if low and high else (f" ≥ {low}" if low else f" ≤ {high}")
+    default = "" if info.required else f" = {_short(info.default)}"
+    return f"{field.name}: {_type(field)}{limits}{default}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_DEFAULT else f"{text[:_MAX_DEFAULT]}…"
+
+
+def _type(field: CommandField) -> str:
+    return _named(field.type.schema())
+
+
+def _named(schema: Any) -> str:
+    """Return a JSON schema's type in one or two words."""
+    if "$ref" in schema:
+        return "file"
+    if "enum" in schema:
+        return "one of " + ", ".join(map(str, schema["enum"]))
+    if "anyOf" in schema:
+        return " or ".join(_named(each) for each in schema["anyOf"])
+    kind = str(schema.get("type", "anything"))
+    if kind == "array":
+        return f"list of {_named(schema.get('items', {}))}"
+    return kind

@@ -1,0 +1,144 @@
+"""``reactor serve --reload``: a parent that starts the server again when a file changes.
+
+The server is a process of its own, so every start begins clean. One that ends by itself, because
+of a mistake in the model, is reported and started again at the next change.
+"""
+
+import contextlib
+import ctypes
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+from reactor_runtime.cli.folder_watch import FolderWatch
+from reactor_runtime.errors import ManifestError
+
+LOOK_EVERY_S = 0.3
+STOP_GRACE_S = 12.0  # the server's own grace and a little more
+_PR_SET_PDEATHSIG = 1
+
+
+class _Stop(BaseException):
+    """The signal that ends the parent."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def serve_with_reload(target: str, arguments: Sequence[str], *, open_browser: bool) -> int:
+    """Serve *target* again and again until a signal comes; return the last server's status.
+
+    Raises:
+        ManifestError: *target* is neither there nor ``module:Class``: no change can cure that.
+    """
+    folder = watched_folder(target)
+    command = [sys.executable, "-m", "reactor_runtime.cli.main", "serve", target, *arguments]
+    loop = ReloadLoop(command, FolderWatch(folder), _say)
+    return loop.run([*command, "--open"] if open_browser else command)
+
+
+def watched_folder(target: str) -> Path:
+    """Return the folder whose files make up *target*."""
+    path = Path(target)
+    if path.is_dir():
+        return path.absolute()
+    if path.is_file():
+        return path.parent.absolute()
+    if ":" in target:
+        return Path.cwd()
+    raise ManifestError(target, None, "no such file or folder", "what is to be watched")
+
+
+class ReloadLoop:
+    """Runs one server at a time, and the next one after a change."""
+
+    def __init__(
+        self, command: Sequence[str], watch: FolderWatch, say: Callable[[str], None]
+    ) -> None:
+        self._command = list(command)
+        self._watch = watch
+        self._say = say
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def run(self, first_command: Sequence[str]) -> int:
+        """Serve until a signal comes; a second signal kills the server at once."""
+        with _signals_raised():
+            try:
+                self._start(first_command)
+                while True:
+                    self._wait_for_change()
+                    self._stop(signal.SIGTERM)
+                    self._start(self._command)
+            except _Stop as stop:
+                return self._end(stop.number)
+
+    def _start(self, command: Sequence[str]) -> None:
+        # A process group of its own: Ctrl-C reaches it once, through the parent.
+        self._server = subprocess.Popen(command, process_group=0, preexec_fn=_die_with_parent)
+
+    def _wait_for_change(self) -> None:
+        reported = False
+        while True:
+            status = self._server.poll() if self._server is not None else None
+            if status is not None and not reported:
+                reported = True
+                self._say(f"the server ended with status {status}; waiting for a change")
+            changes = self._watch.changes()
+            if changes:
+                more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+                self._say(f"{changes[0].name}{more} changed; starting again")
+                return
+            time.sleep(LOOK_EVERY_S)
+
+    def _stop(self, number: int) -> int:
+        """Stop the server and return its status: ask, wait, kill."""
+        server = self._server
+        if server is None:
+            return 0
+        if server.poll() is None:
+            server.send_signal(number)
+        try:
+            return server.wait(STOP_GRACE_S)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            return server.wait()
+
+    def _end(self, number: int) -> int:
+        try:
+            return max(0, self._stop(number))
+        except _Stop:
+            if self._server is not None:
+                self._server.kill()
+                self._server.wait()
+            return 128 + number
+
+
+@contextlib.contextmanager
+def _signals_raised() -> Iterator[None]:
+    """Raise ``_Stop`` on SIGINT and SIGTERM."""
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        raise _Stop(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, on_signal) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, old in zip(numbers, before, strict=True):
+            signal.signal(number, old)
+
+
+def _die_with_parent() -> None:
+    """Let the kernel end the server when the parent is killed (Linux; elsewhere nothing)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _say(text: str) -> None:
+    print(f"reactor: {text}", file=sys.stderr, flush=True)
