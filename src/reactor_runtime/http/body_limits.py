@@ -1,8 +1,10 @@
 """Reading request bodies: bounded in size, time and depth, whatever the headers promise."""
 
 import asyncio
+import contextlib
 import json
 import math
+from collections.abc import AsyncIterator
 from typing import Any, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -10,6 +12,10 @@ from starlette.requests import Request
 
 from reactor_runtime.errors import BodyTooLargeError, BodyTooSlowError, RequestShapeError
 
+# A body that is too large is read on for a while before it is refused: a connection closed with
+# bytes unread is reset, and the caller never sees the answer.
+DRAINED_BYTES = 4 << 20
+DRAIN_S = 1.0
 MAX_ECHO_CHARS = 200
 MAX_PROBLEMS = 10
 
@@ -24,18 +30,29 @@ async def read_bytes(request: Request, limit_bytes: int, timeout_s: float) -> by
         BodyTooSlowError: It did not end within *timeout_s*.
     """
     announced = request.headers.get("content-length", "0")
-    if announced.isdecimal() and int(announced[:20]) > limit_bytes:
-        raise BodyTooLargeError("body", limit_bytes)
+    parts = request.stream()
+    is_too_large = announced.isdecimal() and int(announced[:20]) > limit_bytes
     body = bytearray()
     try:
         async with asyncio.timeout(timeout_s):
-            async for part in request.stream():
+            while not is_too_large and (part := await anext(parts, None)) is not None:
                 body += part
-                if len(body) > limit_bytes:
-                    raise BodyTooLargeError("body", limit_bytes)
+                is_too_large = len(body) > limit_bytes
     except TimeoutError:
         raise BodyTooSlowError(timeout_s) from None
+    if is_too_large:
+        await _drain(parts)
+        raise BodyTooLargeError("body", limit_bytes)
     return bytes(body)
+
+
+async def _drain(parts: AsyncIterator[bytes]) -> None:
+    """Read on and forget, within bounds."""
+    left = DRAINED_BYTES
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_S):
+            while left > 0 and (part := await anext(parts, None)) is not None:
+                left -= len(part)
 
 
 async def read_object(request: Request, limit_bytes: int, timeout_s: float) -> dict[str, Any]:

@@ -51,7 +51,7 @@ async def answer_known_error(_request: Request, error: Exception) -> Response:
     headers = {}
     if isinstance(error, SessionUnavailableError) and error.retry_after_s is not None:
         headers["Retry-After"] = str(error.retry_after_s)
-    if isinstance(error, BodyTooLargeError | BodyTooSlowError):
+    if isinstance(error, BodyTooSlowError):
         headers["Connection"] = "close"  # the rest of the body is not worth reading
     return JSONResponse({"detail": _detail_of(error)}, _status_of(error), headers)
 

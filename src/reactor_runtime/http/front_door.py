@@ -17,6 +17,7 @@ from reactor_runtime.metrics import Metrics
 
 METHODS = "GET, POST, PUT, DELETE, PATCH, HEAD, OPTIONS"
 PREFLIGHT_MAX_AGE_S = 600
+LIGHT_BYTES = 64 << 10
 REQUEST_HEADERS = (
     "authorization, content-type, reactor-api-version, reactor-api-accept-version, "
     "reactor-webrtc-version, last-event-id"
@@ -55,7 +56,8 @@ class FrontDoor:
         headers = Headers(scope=scope)
         approach = approach_of(scope, headers)
         verdict = self._rules.judge(approach)
-        reply = _Reply(send, _visible_origin(verdict, approach.origin))
+        origin = _visible_origin(verdict, approach.origin)
+        reply = _Reply(send, origin, ends_connection=_is_heavy(headers))
         if verdict in _REFUSALS:
             self._metrics.http_refused.labels(verdict.value).inc()
             await _refusal(verdict)(scope, receive, reply.send)
@@ -80,9 +82,10 @@ class FrontDoor:
 class _Reply:
     """The way back to the caller; adds the headers that every response carries."""
 
-    def __init__(self, send: Send, origin: str | None) -> None:
+    def __init__(self, send: Send, origin: str | None, *, ends_connection: bool) -> None:
         self._send = send
         self._origin = origin
+        self._ends_connection = ends_connection
         self.status = 0
 
     async def send(self, message: Message) -> None:
@@ -93,6 +96,8 @@ class _Reply:
             headers.add_vary_header("Origin")
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Cache-Control", "no-store")
+            if self._ends_connection:
+                headers["Connection"] = "close"
             if self._origin is not None:
                 headers["Access-Control-Allow-Origin"] = self._origin
                 headers["Access-Control-Expose-Headers"] = "Retry-After"
@@ -118,6 +123,13 @@ def approach_of(scope: Scope, headers: Headers) -> Approach:
     )
     asks = "access-control-request-method" in headers
     return replace(approach, is_preflight=approach.method == "OPTIONS" and asks)
+
+
+def _is_heavy(headers: Headers) -> bool:
+    """Return whether the body may be large: what a route leaves of it would be read for ever."""
+    length = headers.get("content-length", "0")
+    is_large = not length.isdecimal() or int(length[:20]) > LIGHT_BYTES
+    return is_large or "transfer-encoding" in headers
 
 
 def _visible_origin(verdict: Verdict, origin: str | None) -> str | None:

@@ -1,0 +1,151 @@
+"""The application on a real socket: what only shows there."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+
+from reactor_runtime.http.app import create_app
+from reactor_runtime.http.http_server import DRAIN_S, HttpServer
+from reactor_runtime.http.listening_socket import open_sockets
+from reactor_runtime.http.server_settings import ServerSettings
+from reactor_runtime.http.stage import Stage
+from reactor_runtime.metrics import Metrics
+
+
+@dataclass
+class Running:
+    server: HttpServer
+    stage: Stage
+    port: int
+
+
+@asynccontextmanager
+async def running(settings: ServerSettings | None = None) -> AsyncIterator[Running]:
+    """A server whose model is still being imported; it must end in time."""
+    stage = Stage(settings or ServerSettings(body_timeout_s=0.5), Metrics())
+    server = HttpServer(create_app(stage))
+    (listener,) = open_sockets("127.0.0.1", 0)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        tasks.create_task(server.serve([listener]))
+        await server.wait_until_up()
+        yield Running(server, stage, listener.getsockname()[1])
+        server.stop()
+
+
+async def exchange(port: int, request: bytes) -> bytes:
+    """Send raw bytes and return all that comes back until the server closes."""
+    return await asyncio.to_thread(_exchange, port, request)
+
+
+def _exchange(port: int, request: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+        return answer
+
+
+def _pour(port: int, request: bytes, part: bytes) -> None:
+    """Send *part* for ever; returns when the server has had enough."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(request)
+        deadline = time.monotonic() + 10
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() < deadline:
+                connection.sendall(part)
+            raise AssertionError("it never had enough")
+
+
+def head(port: int, method: str, path: str, *lines: str) -> bytes:
+    return "\r\n".join(
+        [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *lines, "", ""]
+    ).encode()
+
+
+def chunks(count: int) -> bytes:
+    return (b"10000\r\n" + b" " * 65536 + b"\r\n") * count
+
+
+async def test_a_chunked_body_past_the_limit_is_413() -> None:
+    async with running() as it:
+        request = head(
+            it.port, "POST", "/start_session", "Transfer-Encoding: chunked", "Connection: close"
+        )
+        whole = request + chunks(32) + b"0\r\n\r\n"
+        assert (await exchange(it.port, whole)).startswith(b"HTTP/1.1 413 ")
+
+
+async def test_an_endless_chunked_body_is_cut_off() -> None:
+    async with running() as it:
+        request = head(it.port, "POST", "/start_session", "Transfer-Encoding: chunked")
+        await asyncio.to_thread(_pour, it.port, request, chunks(1))
+        request = head(it.port, "GET", "/health", "Content-Length: 99999999999")
+        await asyncio.to_thread(_pour, it.port, request, b" " * 65536)
+
+
+async def test_a_body_that_never_comes_is_408() -> None:
+    async with running() as it:
+        request = head(it.port, "POST", "/start_session", "Content-Length: 10")
+        assert (await exchange(it.port, request)).startswith(b"HTTP/1.1 408 ")
+
+
+async def test_random_bytes_are_answered_400_and_closed() -> None:
+    async with running() as it:
+        for junk in (b"\x80\x04\x95 pickle\r\n\r\n", b"\x00" * 4096 + b"\r\n\r\n", b"GET\r\n\r\n"):
+            assert b"400" in (await exchange(it.port, junk)).split(b"\r\n")[0]
+
+
+async def test_a_port_hidden_behind_two_hosts_is_refused() -> None:
+    async with running() as it:
+        request = head(it.port, "GET", "/session", "Host: evil.example")
+        assert (await exchange(it.port, request)).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_idle_and_streaming_connections_never_hold_the_end() -> None:
+    async with running() as it, httpx.AsyncClient() as client:
+        base = f"http://127.0.0.1:{it.port}"
+        assert (await client.get(f"{base}/health")).status_code == 200  # stays open: keep-alive
+        half = socket.create_connection(("127.0.0.1", it.port), timeout=5)
+        half.sendall(b"GET /hea")
+        with half:
+            async with client.stream("GET", f"{base}/events") as stream:
+                assert stream.status_code == 200
+                begun = time.monotonic()
+                it.stage.close()
+                it.server.stop()
+                assert [part async for part in stream.aiter_raw()] == []
+    assert time.monotonic() - begun < DRAIN_S
+
+
+async def test_a_reader_who_leaves_is_forgotten_at_once() -> None:
+    async with running(ServerSettings(max_event_streams=1)) as it, httpx.AsyncClient() as client:
+        url = f"http://127.0.0.1:{it.port}/events"
+        async with client.stream("GET", url) as first:
+            assert first.status_code == 200
+            refused = await client.get(url)
+            assert refused.status_code == 503
+            assert refused.headers["retry-after"] == "5"
+        async with asyncio.timeout(5):
+            while (await client.get(url.replace("/events", "/metrics"))).text.find(
+                "reactor_event_streams 0.0"
+            ) < 0:
+                pass
+        async with client.stream("GET", url) as again:
+            assert again.status_code == 200
+        it.stage.close()
+
+
+async def test_the_answer_names_no_server_software() -> None:
+    async with running() as it:
+        answer = await exchange(it.port, head(it.port, "GET", "/health", "Connection: close"))
+        headers, _, body = answer.partition(b"\r\n\r\n")
+        assert b"uvicorn" not in headers.lower()
+        assert json.loads(body)["state"] == "loading"
