@@ -19,6 +19,7 @@ from reactor_runtime.session.session_state import SessionState
 from reactor_runtime.settings import ServeSettings
 from reactor_runtime.stop_signals import StopSignals
 
+IMPORT_THREAD = "reactor-import"
 PROGRESS_INTERVAL_S = 10.0
 STOP_MARGIN_S = 2.0  # of the grace, kept for what follows the model's end
 
@@ -91,7 +92,7 @@ class ModelLife:
 
             return model_class, make_served_model
 
-        model_class, make_served_model = await on_thread(import_all, "reactor-import")
+        model_class, make_served_model = await on_thread(import_all, IMPORT_THREAD)
         return make_served_model(model_class, settings, self._clock, self._stage.metrics)
 
     async def _watch_loading(self) -> None:
@@ -106,9 +107,7 @@ class ModelLife:
         except TimeoutError:
             self._lose(f"{self._settings.model_ref} did not load within {limit_s:g} s")
             return
-        took_s = self._clock.now() - begun
-        self._stage.metrics.model_load.set(took_s)
-        announce(f"Ready after {took_s:.1f} s")
+        announce(f"Ready after {self._clock.now() - begun:.1f} s")
 
     async def _until_ready(self) -> None:
         async for event in self._model.session.events.subscribe(0):
@@ -134,15 +133,27 @@ class ModelLife:
             if self._model is not None and not self._is_loading():
                 async with asyncio.timeout(bound_s):
                     await self._model.stop()
+                if stuck_threads():
+                    status = status or ExitStatus.STUCK
         except TimeoutError:
-            print_error(f"the model did not let go within {bound_s:g} s")
             status = status or ExitStatus.STUCK
         finally:
             self._stage.close()
+        if status is ExitStatus.STUCK:
+            print_error("the model did not let go; its own clean-up was skipped")
         return status
 
     def _is_loading(self) -> bool:
         return bool(self._model.session.state is SessionState.CREATED)
+
+
+def stuck_threads() -> list[str]:
+    """Return the threads of ours that still run the author's code: import, load or a step."""
+    return [
+        thread.name
+        for thread in threading.enumerate()
+        if thread.daemon and thread.name.startswith(("model-", IMPORT_THREAD))
+    ]
 
 
 async def on_thread(work: Callable[[], Any], name: str) -> Any:

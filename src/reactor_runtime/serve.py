@@ -30,7 +30,7 @@ from reactor_runtime.http.stage import Stage
 from reactor_runtime.log import configure
 from reactor_runtime.loop_lag import LoopLag
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.model_life import ModelLife
+from reactor_runtime.model_life import ModelLife, stuck_threads
 from reactor_runtime.settings import ServeSettings, resolve_settings
 from reactor_runtime.stop_signals import StopSignals
 
@@ -136,7 +136,7 @@ def leave(status: ExitStatus) -> NoReturn:
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    if any(thread.name.startswith("reactor-") for thread in threading.enumerate()):
+    if stuck_threads():
         os._exit(status)
     threading.Thread(target=_end_late, args=(status,), daemon=True).start()
     sys.exit(status)

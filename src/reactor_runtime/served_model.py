@@ -23,6 +23,9 @@ from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.webrtc.web_rtc_settings import IceServer, PlayoutDelay, WebRtcSettings
 from reactor_runtime.world import World
 
+STOP_SHARE = 0.3
+FOR_EVER_S = 365 * 86400.0
+
 _PLAYOUT_DELAYS = {
     "low": PlayoutDelay.ALWAYS,
     "client": PlayoutDelay.NEVER,
@@ -120,13 +123,17 @@ def buffer_frames(model_class: type[Any]) -> int | None:
     return size
 
 
+def stop_share_s(settings: ServeSettings) -> float:
+    """Return the seconds that the session's end, and then the host's, may take of the grace."""
+    return settings.stop_grace_s * STOP_SHARE if settings.stop_grace_s > 0 else FOR_EVER_S
+
+
 def host_settings(settings: ServeSettings) -> HostSettings:
-    """Return what the host is told; it lets go of a stuck step well within the grace."""
-    grace_s = settings.stop_grace_s
+    """Return what the host is told."""
     return HostSettings(
         turn_timeout_s=settings.turn_timeout_s,
         first_turn_timeout_s=settings.first_turn_timeout_s,
-        stop_timeout_s=grace_s / 2 if grace_s > 0 else HostSettings().stop_timeout_s,
+        stop_timeout_s=stop_share_s(settings),
         on_failure=OnFailure(settings.on_failure),
     )
 
@@ -137,6 +144,7 @@ def session_settings(settings: ServeSettings) -> SessionSettings:
         model_name=settings.name,
         clientless_timeout_s=settings.orphan_timeout_s,
         connect_limit_s=settings.connect_timeout_s,
+        shutdown_s=stop_share_s(settings),
     )
 
 

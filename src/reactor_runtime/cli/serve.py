@@ -20,7 +20,7 @@ def serve(
         bool, typer.Option("--open", help="Open the page in the browser.")
     ] = False,
     **flags: Any,
-) -> int:
+) -> int:  # noqa: RET503 - leave() does not return
     """Serve a model until it is stopped.
 
     A flag beats its environment variable (REACTOR_PORT for --port), which beats
@@ -37,6 +37,6 @@ def serve(
 
     settings = resolve_settings(target, texts_of(flags)).settings
 
-    from reactor_runtime.serve import run
+    from reactor_runtime.serve import leave, run
 
-    return run(replace(settings, open_browser=open_browser))
+    leave(run(replace(settings, open_browser=open_browser)))

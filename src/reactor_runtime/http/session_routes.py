@@ -6,13 +6,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from reactor_runtime import __version__
 from reactor_runtime.http.body_limits import parse_as, read_object
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.session.descriptor import make_descriptor
 from reactor_runtime.session.request_bodies import StopBody
+from reactor_runtime.session.session_state import SessionState
 
-TRANSPORT = {"protocol": "webrtc", "version": "1.0"}
-SESSION_ID = "00000000-0000-0000-0000-000000000000"
+UNBORN = make_descriptor(SessionState.CREATED, "", None)  # while the model's class is imported
 
 
 class SessionRoutes:
@@ -44,7 +44,7 @@ class SessionRoutes:
     async def describe(self, _request: Request) -> Response:
         """Show the session, whatever its state."""
         session = self._stage.session
-        return JSONResponse(unborn_descriptor() if session is None else session.descriptor())
+        return JSONResponse(UNBORN if session is None else session.descriptor())
 
     async def schema(self, _request: Request) -> Response:
         """Show the model's OpenAPI document, empty until it has loaded."""
@@ -54,16 +54,3 @@ class SessionRoutes:
     async def _body(self, request: Request) -> dict[str, Any]:
         settings = self._stage.settings
         return await read_object(request, settings.json_limit_bytes, settings.body_timeout_s)
-
-
-def unborn_descriptor() -> dict[str, Any]:
-    """Return what there is to say while the model's class is imported."""
-    return {
-        "session_id": SESSION_ID,
-        "state": "created",
-        "cluster": "local",
-        "model": {"name": ""},
-        "server_info": {"server_version": __version__},
-        "selected_transport": TRANSPORT,
-        "transports": [TRANSPORT],
-    }
