@@ -20,7 +20,7 @@ def serve(
         bool, typer.Option("--open", help="Open the page in the browser.")
     ] = False,
     **flags: Any,
-) -> int:  # noqa: RET503 - leave() does not return
+) -> int:
     """Serve a model until it is stopped.
 
     A flag beats its environment variable (REACTOR_PORT for --port), which beats
@@ -39,4 +39,4 @@ def serve(
 
     from reactor_runtime.serve import leave, run
 
-    leave(run(replace(settings, open_browser=open_browser)))
+    return leave(run(replace(settings, open_browser=open_browser)))
