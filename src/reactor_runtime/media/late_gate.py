@@ -3,17 +3,24 @@
     step_at                                   put        deadline
        │◄── lead: a high mark of start→put ──►│◄─ margin ─►│  the queue runs dry here
 
-The lead is a decaying maximum of what steps took. A maximum alone forgets rare long steps, so every
-frame that came too late because of the gate sets a floor under the lead: it holds for some steps,
-and longer each time it turns out to have been lifted too early.
+The lead is the second longest of the last hundred steps: one long step in a hundred is bad luck and
+costs one late frame, two are the model's nature and are waited for. What is rarer but comes back is
+learned from its harm: a second late frame within two hundred steps sets a floor under the lead; it
+holds for some steps, and longer each time it turns out to have been lifted too early.
 """
 
+from collections import deque
 from dataclasses import dataclass
+from heapq import nlargest
 
-_DECAY = 0.98
+_REMEMBERED_STEPS = 100
 _MARGIN_S = 0.003
+_HARMLESS_S = 0.001  # nobody sees a frame that is this late
+_RECENT_STEPS = 200
 _FIRST_HOLD = 64
 _LONGEST_HOLD = 512
+_FLOOR_DECAY = 0.98
+_FLOOR_GONE_S = 0.001
 _WAKE_UP_S = 0.05  # a step that starts later than this after its gate waited for something else
 
 
@@ -38,16 +45,19 @@ class LateGate:
     """Learns how long steps take, and says when the next one may start."""
 
     def __init__(self) -> None:
-        self._peak = 0.0
+        self._took: deque[float] = deque(maxlen=_REMEMBERED_STEPS)
+        self._usual = 0.0
         self._floor = 0.0
         self._hold = _FIRST_HOLD
         self._held = 0
+        self._since_late = _RECENT_STEPS
+        self._late_took = 0.0
         self._grant: float | None = None
 
     @property
     def lead(self) -> float:
         """Seconds a step is given."""
-        return max(self._peak, self._floor)
+        return max(self._usual, self._floor)
 
     def start_at(self, deadline: float, now: float) -> float:
         """Return when a step may start whose chunk is wanted at *deadline* (monotonic seconds)."""
@@ -67,22 +77,26 @@ class LateGate:
             begun, gated = self._grant, True
         self._grant = None
         took = min(reading.queued_at - begun, reading.horizon_s)
-        self._peak = max(_DECAY * self._peak, took)
-        if gated and reading.late_s > 0:
-            self._raise_floor(took)
+        self._took.append(took)
+        self._usual = nlargest(2, self._took)[-1]
+        self._since_late += 1
+        if gated and reading.late_s > _HARMLESS_S:
+            self._learn_from_harm(took)
         else:
             self._lower_floor()
 
-    def _raise_floor(self, took: float) -> None:
-        if self._floor or self._held:
+    def _learn_from_harm(self, took: float) -> None:
+        if self._floor:
             self._hold = min(2 * self._hold, _LONGEST_HOLD)
-        self._floor = max(self._floor, took)
-        self._held = self._hold
+        if self._floor or self._since_late < _RECENT_STEPS:
+            self._floor = max(self._floor, took, self._late_took)
+            self._held = self._hold
+        self._since_late, self._late_took = 0, took
 
     def _lower_floor(self) -> None:
         if self._held > 0:
             self._held -= 1
-        elif self._floor > 0.001:
-            self._floor *= _DECAY
-        elif self._floor:
+        elif self._floor > _FLOOR_GONE_S:
+            self._floor *= _FLOOR_DECAY
+        else:
             self._floor, self._hold = 0.0, _FIRST_HOLD

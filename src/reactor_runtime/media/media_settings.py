@@ -14,7 +14,7 @@ class MediaSettings:
         max_width: Pixels; larger pictures are scaled down, keeping their shape.
         max_height: Pixels; larger pictures are scaled down, keeping their shape.
         buffer_frames: The author's bound on queued frames; ``None`` for two frames or one chunk.
-        encoder_threads: Threads of one video encoder; ``None`` lets the size of the picture decide.
+        encoder_threads: Threads of one video encoder; ``None`` lets picture and machine decide.
         encoder_idle_s: Seconds an encoder stays open after its last subscriber left.
         audio_bitrate: Bits per second of an audio track.
     """

@@ -14,8 +14,8 @@ import numpy as np
 from av.video.reformatter import VideoReformatter
 from numpy.typing import NDArray
 
-_SCALER_THREADS = 2
-_BIG_PIXELS = 500_000  # below it a second thread costs more than it saves
+from reactor_runtime.media.threads import threads_for
+
 _LUMA_BLACK, _CHROMA_GREY = 16, 128
 
 
@@ -68,7 +68,7 @@ class PictureMaker:
             height=high,
             format="yuv420p",
             interpolation="BILINEAR" if (wide, high) == (width, height) else "AREA",
-            threads=_SCALER_THREADS if width * height >= _BIG_PIXELS else 1,
+            threads=threads_for(width * height),
         )
 
 

@@ -6,7 +6,6 @@ first one 1.5 dB more.
 """
 
 import math
-import os
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -89,13 +88,6 @@ class VideoEncoder:
             bitstream=b"".join(bytes(packet) for packet in packets),
             is_key=any(packet.is_keyframe for packet in packets),
         )
-
-
-def threads_for(width: int, height: int) -> int:
-    """Return how many threads an encoder of pictures of this size is worth."""
-    pixels = width * height
-    worth = 1 if pixels < 500_000 else 2 if pixels < 1_500_000 else 4
-    return max(1, min(worth, os.cpu_count() or 1))
 
 
 def _vp8_options(wanted: VideoFormat) -> dict[str, str]:

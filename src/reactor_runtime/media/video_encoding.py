@@ -11,13 +11,13 @@ from reactor_runtime.log import get_logger
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.fan_out import FanOut
 from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.threads import threads_for
 from reactor_runtime.media.timeline import Shown
 from reactor_runtime.media.track_figures import TrackFigures
 from reactor_runtime.media.video_encoder import (
     VIDEO_RATE,
     VideoEncoder,
     VideoFormat,
-    threads_for,
 )
 
 _REFERENCE_PIXELS, _REFERENCE_FPS = 1280 * 720, 24
@@ -140,7 +140,7 @@ class VideoEncoding:
             height=height,
             fps=fps,
             bitrate=bitrate_for(width * height, fps, self._settings),
-            threads=self._settings.encoder_threads or threads_for(width, height),
+            threads=self._settings.encoder_threads or threads_for(width * height),
         )
 
 
