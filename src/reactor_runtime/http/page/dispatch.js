@@ -1,0 +1,51 @@
+// Dispatch: the one way a command leaves the page, whatever set it off, and the note it leaves.
+
+import { CallError } from "./calls.js";
+import { ServerError } from "./server.js";
+import { resolveFiles } from "./uploads.js";
+import { refusalWords } from "./words.js";
+
+export class Dispatch extends EventTarget {
+  #connection;
+  #server;
+  #log;
+
+  constructor(connection, server, log) {
+    super();
+    this.#connection = connection;
+    this.#server = server;
+    this.#log = log;
+  }
+
+  /**
+   * Call `command` (of the schema) with `values`. Resolves with the refusal in plain words, or ""
+   * when it was accepted; never rejects. Event "sent" ({command, values}) goes out first.
+   */
+  async call(command, values = {}) {
+    this.dispatchEvent(new CustomEvent("sent", { detail: { command, values } }));
+    const note = this.#log.sent(command, values);
+    try {
+      const reply = await this.#send(command, values);
+      this.#log.accepted(note, reply);
+      return "";
+    } catch (error) {
+      const words = wordsOf(error);
+      this.#log.refused(note, words);
+      return words;
+    }
+  }
+
+  async #send(command, values) {
+    const { peer } = this.#connection;
+    if (!peer) throw new CallError("not_connected");
+    const place = { server: this.#server, sessionId: peer.sessionId, peer };
+    const { data, uploads } = await resolveFiles(values, place);
+    return peer.command(command.name, data, uploads);
+  }
+}
+
+function wordsOf(error) {
+  if (error instanceof CallError) return refusalWords(error.code, error.detail);
+  if (error instanceof ServerError) return `The file was not sent: ${error.detail}`;
+  return error.message;
+}

@@ -1,0 +1,139 @@
+"""The page's modules: their own tests run in node, their frames are read by the real protobuf."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+
+from reactor_runtime.http.page_routes import PAGE_FOLDER
+from reactor_runtime.wire import reactor_pb2 as pb
+
+TESTS = Path(__file__).parent / "page"
+NODE = shutil.which("node")
+MAX_LINES = 400
+
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where node takes .js files for modules: the page, and its tests beside it."""
+    folder = tmp_path_factory.mktemp("page")
+    shutil.copytree(PAGE_FOLDER, folder / "page")
+    for test in TESTS.glob("*.js"):
+        shutil.copy(test, folder)
+    (folder / "package.json").write_text('{"type": "module"}')
+    return folder
+
+
+def run_node(folder: Path, *arguments: str, stdin: str = "") -> str:
+    assert NODE is not None
+    done = subprocess.run(
+        [NODE, *arguments], cwd=folder, input=stdin, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@needs_node
+@pytest.mark.parametrize("name", sorted(path.name for path in TESTS.glob("*.test.js")))
+def test_the_modules_pass_their_own_tests(workshop: Path, name: str) -> None:
+    run_node(workshop, "--test", name)
+
+
+ENCODE = """
+import { encodeCommand, encodeControl } from "./page/wire.js";
+const upload = { upload_id: "u1", name: "a.png", mime_type: "image/png", size: 5000000000 };
+const body = { path: [[0, 1.5], []], on: false, who: null, n: { x: "ü" } };
+const frames = [
+  encodeCommand("data_1", "set_path", body),
+  encodeCommand("data_2", "set_image", {}, { image: upload }),
+  encodeControl("ctrl_1", "publish_track", { name: "webcam" }),
+  encodeControl("", "resume_track", { name: "main_video" }),
+  encodeControl("", "file_uploaded", { upload }),
+  encodeControl("", "ping"),
+];
+console.log(JSON.stringify(frames.map((frame) => Buffer.from(frame).toString("hex"))));
+"""
+
+
+@needs_node
+def test_what_the_page_says_is_what_the_server_reads(workshop: Path) -> None:
+    frames = [bytes.fromhex(x) for x in json.loads(run_node(workshop, "-", stdin=_module(ENCODE)))]
+    commands = [pb.DataClientMessage.FromString(frame) for frame in frames[:2]]
+    controls = [pb.ControlClientMessage.FromString(frame) for frame in frames[2:]]
+    assert [(each.request_id, each.kind) for each in commands] == [("data_1", 1), ("data_2", 1)]
+    assert MessageToDict(commands[0].command.data) == {
+        "path": [[0, 1.5], []],
+        "on": False,
+        "who": None,
+        "n": {"x": "ü"},
+    }
+    assert commands[1].command.uploads["image"].size == 5_000_000_000
+    assert [each.WhichOneof("payload") for each in controls] == [
+        "publish_track",
+        "resume_track",
+        "file_uploaded",
+        "ping",
+    ]
+    assert [each.kind for each in controls] == [1, 3, 3, 3]
+    assert controls[0].publish_track.name == "webcam"
+    assert controls[2].file_uploaded.mime_type == "image/png"
+
+
+DECODE = """
+import { decodeControl, decodeData } from "./page/wire.js";
+const frames = FRAMES.map((hex) => new Uint8Array(Buffer.from(hex, "hex")));
+const read = [decodeData(frames[0]), decodeData(frames[1]), decodeControl(frames[2])];
+console.log(JSON.stringify(read));
+"""
+
+
+@needs_node
+def test_what_the_server_says_is_what_the_page_reads(workshop: Path) -> None:
+    body: dict[str, Any] = {"text": "hi", "list": [1, {"deep": None}], "yes": True, "n": -2.5}
+    reply = pb.DataServerMessage(request_id="data_1", kind=2)
+    reply.message.type = "echoed"
+    reply.message.data.update(body)
+    refusal = pb.DataServerMessage(request_id="data_2", kind=2)
+    refusal.error.code, refusal.error.message = "too_early", "später"
+    ended = pb.ControlServerMessage(kind=3)
+    ended.session_ended.reason = "stopped"
+    frames = [each.SerializeToString().hex() for each in (reply, refusal, ended)]
+    script = DECODE.replace("FRAMES", json.dumps(frames))
+    read = json.loads(run_node(workshop, "-", stdin=_module(script)))
+    assert [(each["requestId"], each["kind"], each["type"]) for each in read] == [
+        ("data_1", 2, "message"),
+        ("data_2", 2, "error"),
+        ("", 3, "session_ended"),
+    ]
+    assert read[0]["body"] == {"name": "echoed", "body": body}
+    assert read[1]["body"] == {"code": "too_early", "message": "später"}
+    assert read[2]["body"] == {"reason": "stopped"}
+
+
+def _module(script: str) -> str:
+    """Standard input is no module in every node; what it imports while it runs always is one."""
+    names = re.findall(r'import \{ ([^}]+) \} from "([^"]+)";', script)
+    loads = "".join(f'const {{ {what} }} = await import("{where}");\n' for what, where in names)
+    body = re.sub(r"import \{.*\n", "", script)
+    return f"(async () => {{\n{loads}{body}\n}})();"
+
+
+@pytest.mark.parametrize("path", sorted(PAGE_FOLDER.iterdir()), ids=lambda path: path.name)
+def test_a_file_of_the_page_is_short_and_asks_for_nothing_from_elsewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < MAX_LINES
+    addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.[a-z]{2,}[^\s\"')]*", text))
+    assert addresses <= {"http://www.w3.org/2000/svg"}
+
+
+def test_every_file_of_the_page_is_asked_for_by_another() -> None:
+    texts = {path.name: path.read_text(encoding="utf-8") for path in PAGE_FOLDER.iterdir()}
+    for name in texts.keys() - {"index.html"}:
+        assert any(name in text for other, text in texts.items() if other != name), name
