@@ -152,7 +152,7 @@ def configure(
     from reactor_runtime.log_line import LineFormatter
 
     target = stream if stream is not None else sys.stderr
-    handler = _ReactorHandler(target)
+    handler = _LineStream(target)
     handler.setFormatter(
         LineFormatter.for_stream(
             target,
@@ -166,8 +166,8 @@ def configure(
     _report_uncaught()
 
 
-class _ReactorHandler(logging.StreamHandler[TextIO]):
-    """Our one handler; its type tells it from handlers that others installed."""
+class _LineStream(logging.StreamHandler[TextIO]):
+    """Our one way out; its type tells it from those that others installed."""
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - stdlib's name
         """Drop a line that cannot be written: the stream is closed or its reader is gone."""
@@ -176,7 +176,7 @@ class _ReactorHandler(logging.StreamHandler[TextIO]):
 def _install(handler: logging.Handler, level: int) -> None:
     root = logging.getLogger()
     for old in list(root.handlers):
-        if isinstance(old, _ReactorHandler):
+        if isinstance(old, _LineStream):
             root.removeHandler(old)
     root.addHandler(handler)
     root.setLevel(level)

@@ -212,7 +212,7 @@ def _turn(text: str) -> TurnServer:
     if scheme not in ("turn", "turns") or not re.fullmatch(r"[^\s@]+", place):
         raise ValueError("not a TURN address")
     username, _, credential = login.partition(":")
-    if at and not (username and credential):
+    if at and not (username and credential and len(login.split()) == 1):
         raise ValueError("user or credential is missing")
     return TurnServer(uri=f"{scheme}:{place}", username=username, credential=credential)
 

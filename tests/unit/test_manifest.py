@@ -46,7 +46,7 @@ PUBLISHED = {
           description: |
             Two lines
             of text.
-          resources: {gpu: {type: NVIDIA_B200, count: 8}, cpu: {request: "8"}, memory: {limit: 256Gi}}
+          resources: {gpu: {type: NVIDIA_B200, count: 8}, memory: {limit: 256Gi}}
         runtime:
           import: fast:Fast
           config: fast.yaml
@@ -109,7 +109,7 @@ def test_keys_the_runtime_does_not_know_are_ignored_and_told(write: Write) -> No
 
 
 def test_every_setting_that_belongs_in_a_manifest_has_its_key() -> None:
-    keys = {name for name in RuntimeSection.model_fields} - {
+    keys = set(RuntimeSection.model_fields) - {
         "import_", "config", "weights_path", "env", "recording",
     }  # fmt: skip
     assert keys == {setting.label for setting in SETTINGS if setting.in_manifest}
@@ -255,7 +255,7 @@ BROKEN_FILES: dict[str, tuple[str | bytes, str, str]] = {
     "tab": ("runtime:\n\timport: a:B\n", "a tab", "spaces"),
     "not YAML": ("runtime: {import: 'a:B'\n", "bad YAML", "valid YAML"),
     "two documents": ("runtime: {import: 'a:B'}\n---\nx: 1\n", "second document", "one"),
-    "python tag": ("runtime: !!python/object/apply:os.system ['true']\n", "the tag", "without tags"),
+    "python tag": ("runtime: !!python/object/apply:os.system ['true']\n", "the tag", "tags"),
     "own tag": ("runtime: {import: !x 'a:B'}\n", "the tag", "without tags"),
     "complex key": ("? [a, b]\n: c\n", "a key", "words"),
     "unknown alias": ("runtime: *nowhere\n", "nowhere", "anchor"),
@@ -365,12 +365,11 @@ _TREES = st.recursive(
 def read_whatever(path: Path) -> None:
     try:
         manifest = load_config(path)
-    except ManifestError as error:
-        assert str(error)
-    else:
-        assert isinstance(manifest, Manifest)
-        assert ":" in manifest.model_ref
-        assert manifest.config_path is None or manifest.config_path.is_absolute()
+    except ManifestError:
+        return
+    assert isinstance(manifest, Manifest)
+    assert ":" in manifest.model_ref
+    assert manifest.config_path is None or manifest.config_path.is_absolute()
 
 
 @settings(max_examples=150, deadline=None,

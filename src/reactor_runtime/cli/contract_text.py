@@ -39,15 +39,21 @@ def _command(command: CommandContract) -> str:
 
 
 def _argument(field: CommandField) -> str:
-    info = field.info
-    limits = ""
+    default = "" if field.info.required else f" = {_short(field.info.default)}"
+    return f"{field.name}: {_values(field)}{default}"
+
+
+def _values(field: CommandField) -> str:
+    """Return what the argument may be: its choices, or its type and limits."""
+    info, kind = field.info, _named(field.type.schema())
     if info.choices:
-        limits = f" of {', '.join(map(str, info.choices))}"
-    elif info.ge is not None or info.le is not None:
-        low, high = (_number(limit) for limit in (info.ge, info.le))
-        limits = f" {low}…{high}" if low and high else (f" ≥ {low}" if low else f" ≤ {high}")
-    default = "" if info.required else f" = {_short(info.default)}"
-    return f"{field.name}: {_type(field)}{limits}{default}"
+        return f"one of {', '.join(map(str, info.choices))}"
+    low, high = _number(info.ge), _number(info.le)
+    if low and high:
+        return f"{kind} {low}…{high}"
+    if low or high:
+        return f"{kind} ≥ {low}" if low else f"{kind} ≤ {high}"
+    return kind
 
 
 def _number(value: float | None) -> str:
@@ -57,10 +63,6 @@ def _number(value: float | None) -> str:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _MAX_DEFAULT else f"{text[:_MAX_DEFAULT]}…"
-
-
-def _type(field: CommandField) -> str:
-    return _named(field.type.schema())
 
 
 def _named(schema: Any) -> str:

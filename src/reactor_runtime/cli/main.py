@@ -69,14 +69,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # a usage error, whichever click raised it
             raise
-        return _complain(_usage(error), MISTAKEN)
+        text = str(error.format_message())
+        return _complain(_usage(error, text), MISTAKEN) if text else MISTAKEN  # help was shown
     return status if isinstance(status, int) else 0
 
 
-def _usage(error: Exception) -> str:
+def _usage(error: Exception, text: str) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "reactor"
-    text = str(error.format_message()) if hasattr(error, "format_message") else str(error)
     return f"{text.rstrip('.')} (see `{command} --help`)"
 
 
