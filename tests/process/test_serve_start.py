@@ -1,0 +1,170 @@
+"""How a server starts, and how a start that cannot work ends: one line, a status, soon (B02)."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.e2e.serving import ROOT, free_port, serving
+
+MODELS = "tests.models"
+LOAD_BREAKS = f"{MODELS}.breaks_in_load:BreaksInLoad"
+
+
+def run_to_its_end(*arguments: str, cwd: Path = ROOT, **env: str) -> tuple[int, list[str], str]:
+    """Run ``reactor serve`` until it ends by itself: status, lines on stderr, stdout."""
+    done = subprocess.run(
+        [sys.executable, "-m", "reactor_runtime.cli.main", "serve", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+        cwd=cwd,
+        env={**_environ(), **env},
+    )
+    return done.returncode, done.stderr.splitlines(), done.stdout
+
+
+def _environ() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "REACTOR_LOG_LEVEL": "critical"}
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+def test_a_taken_port_is_one_line_and_status_3(taken_port: int) -> None:
+    status, lines, _ = run_to_its_end(LOAD_BREAKS, "--port", str(taken_port))
+    assert status == 3
+    (line,) = lines
+    assert str(taken_port) in line
+    assert "in use" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        (("no/such/folder",), "no/such/folder"),
+        ((f"{MODELS}.breaks_in_load:Missing",), "Missing"),
+        ((f"{MODELS}.no_such_module:Model",), "no_such_module"),
+        ((LOAD_BREAKS, "--world-size", "2"), "not available"),
+        ((LOAD_BREAKS, "--isolation", "process"), "not available"),
+    ],
+)
+def test_a_mistake_in_the_settings_is_one_line_and_status_2(
+    arguments: tuple[str, ...], wanted: str
+) -> None:
+    status, lines, _ = run_to_its_end(*arguments, "--port", str(free_port()))
+    assert status == 2
+    (line,) = lines
+    assert wanted in line
+
+
+def test_a_load_that_raises_is_one_line_and_status_1() -> None:
+    status, lines, _ = run_to_its_end(LOAD_BREAKS, "--port", str(free_port()), BREAK="raise")
+    assert status == 1
+    (line,) = lines
+    assert "BreaksInLoad failed in load: ValueError: the weights are bad" in line
+
+
+@pytest.mark.parametrize(("how", "wanted"), [("exit", 3), ("kill", -signal.SIGKILL)])
+def test_a_load_that_ends_the_process_ends_it(how: str, wanted: int) -> None:
+    port = free_port()
+    begun = time.monotonic()
+    status, _, out = run_to_its_end(LOAD_BREAKS, "--port", str(port), BREAK=how)
+    assert status == wanted
+    assert "Loading" in out
+    assert time.monotonic() - begun < 10
+    with socket.socket() as again:  # the port is free
+        again.bind(("127.0.0.1", port))
+
+
+def test_a_load_that_takes_too_long_is_given_up() -> None:
+    status, lines, _ = run_to_its_end(
+        LOAD_BREAKS, "--port", str(free_port()), BREAK="sleep", REACTOR_LOAD_TIMEOUT="0.3"
+    )
+    assert status == 1
+    assert "did not load within 0.3 s" in lines[-1]
+
+
+def test_the_start_is_told_in_three_lines() -> None:
+    with serving(LOAD_BREAKS, "--log-level", "error") as served:
+        lines = served.log().splitlines()
+        assert served.stop() == 0
+    port = served.url.rpartition(":")[2]
+    assert lines[:2] == [f"Open http://127.0.0.1:{port}/", f"Loading {LOAD_BREAKS} …"]
+    assert lines[2].startswith("Ready after ")
+
+
+def test_health_answers_while_the_module_is_imported_and_the_model_loads() -> None:
+    for target, env in (
+        (f"{MODELS}.slow_import:SlowImport", {"IMPORT_S": "3"}),
+        (LOAD_BREAKS, {"BREAK": "sleep"}),
+    ):
+        with serving(target, ready=False, **env) as served:
+            _wait_for_port(served.url)
+            waits = []
+            for _ in range(10):
+                begun = time.monotonic()
+                status, body = served.get("/health")
+                waits.append(time.monotonic() - begun)
+                assert (status, json.loads(body)["state"]) == (200, "loading")
+            assert served.get("/health/ready")[0] == 503
+            assert sorted(waits)[5] < 0.1
+
+
+def _wait_for_port(url: str) -> None:
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            urllib.request.urlopen(f"{url}/health", timeout=5).close()
+        except OSError:
+            assert time.monotonic() < deadline
+            threading.Event().wait(0.01)  # polling another process
+        else:
+            return
+
+
+def test_without_a_token_other_networks_are_warned_about() -> None:
+    with serving(LOAD_BREAKS, "--host", "0.0.0.0") as served:
+        assert "open_to_the_network" in served.log()
+        assert "commands" in served.log()
+    with serving(LOAD_BREAKS, "--host", "0.0.0.0", REACTOR_TOKEN="s3cret") as served:
+        assert "open_to_the_network" not in served.log()
+        assert "s3cret" not in served.log()
+    with serving(LOAD_BREAKS) as served:
+        assert "open_to_the_network" not in served.log()
+
+
+def test_the_module_serves_the_manifest_in_the_current_folder(tmp_path: Path) -> None:
+    source = (ROOT / "tests/models/breaks_in_load.py").read_text()
+    (tmp_path / "flat.py").write_text(source)
+    (tmp_path / "reactor.yaml").write_text("runtime:\n  import: flat:BreaksInLoad\n")
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "reactor_runtime.serve"],
+        cwd=tmp_path,
+        env={**_environ(), "HOST": "127.0.0.1", "PORT": str(port), "STUN_SERVERS": ""},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(3)]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+    assert lines[0] == f"Open http://127.0.0.1:{port}/\n"
+    assert lines[2].startswith("Ready")
