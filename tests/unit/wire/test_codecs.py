@@ -182,7 +182,7 @@ def test_v1_takes_no_endless_request_id() -> None:
 
 
 def test_a_struct_keeps_every_kind_of_value() -> None:
-    body = {"z": None, "b": True, "n": 1.5, "s": "é", "l": [1.0, [], {}], "o": {}}
+    body: dict[str, Any] = {"z": None, "b": True, "n": 1.5, "s": "é", "l": [1.0, [], {}], "o": {}}
     encoded = ProtobufCodec().encode(say.Message(name="m", body=body))
     assert encoded is not None
     found = ProtobufCodec().decode(Channel.DATA, encoded.frame)
