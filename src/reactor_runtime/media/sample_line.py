@@ -24,7 +24,7 @@ class SampleLine:
     def __init__(self, delay: int = 0) -> None:
         self._delay = delay
         self._blocks: deque[tuple[int, NDArray[np.int16]]] = deque()
-        self._end = 0
+        self._end = -RATE  # nothing that could be joined
         self._taken = 0
 
     def append(self, position: int, samples: NDArray[np.int16]) -> None:
