@@ -42,7 +42,7 @@ class ClientLeft:
 class CommandCalled:
     """A client calls a command; *arguments* are already normalised and validated.
 
-    Exactly one ``CommandReply`` with this *call_id* reaches the outlet, unless the call was withdrawn.
+    Exactly one ``CommandReply`` with this *call_id* reaches the outlet, unless it was withdrawn.
     """
 
     call_id: int

@@ -42,7 +42,7 @@ class OutboundMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReply:
-    """The one answer to a ``CommandCalled``: a message, an error, or (neither) an acknowledgement."""
+    """The one answer to a ``CommandCalled``: a message, an error, or an empty acknowledgement."""
 
     call_id: int
     client_id: str
@@ -103,7 +103,7 @@ class StepReport:
 
 
 class HostOutlet(Protocol):
-    """Implemented by the session; called from the host's own thread, one call at a time per session.
+    """Implemented by the session; called from the host's own thread, one call at a time.
 
     ``message``, ``flush`` and ``set_fps`` may also come from author threads, ``failed`` from the
     thread that watches the host's. No method blocks on a client.

@@ -1,20 +1,50 @@
 """InProcessHost: a world of one, on a thread of its own with an asyncio loop of its own."""
 
+import asyncio
+import concurrent.futures
+from functools import partial
 from pathlib import Path
 
 from reactor_runtime.clock import Clock, SystemClock
+from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.events import ModelEvent
-from reactor_runtime.host.host_outlet import HostOutlet
+from reactor_runtime.host.failure_policy import FailurePolicy
+from reactor_runtime.host.host_outlet import FailureKind, HostFailure, HostOutlet
 from reactor_runtime.host.host_settings import HostSettings
+from reactor_runtime.host.live_outlet import LiveOutlet
+from reactor_runtime.host.loop_parts import LoopParts
+from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.model_host import ModelHost
+from reactor_runtime.host.model_loading import load_model
+from reactor_runtime.host.model_loop import ModelLoop
+from reactor_runtime.host.model_thread import ModelThread
+from reactor_runtime.host.outcome import overtake
+from reactor_runtime.host.turn_watch import thread_stacks
+from reactor_runtime.host.watchdog import Watchdog
+from reactor_runtime.log import get_logger
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.input_buffer import InputFrame
+from reactor_runtime.model.pace import class_fps
 from reactor_runtime.model.reactor_model import ReactorModel
 from reactor_runtime.world import World
 
+log = get_logger(__name__)
+
 
 class InProcessHost(ModelHost):
-    """Runs the model in this process."""
+    """Runs the model in this process, beside the loop that started it.
+
+    Args:
+        model_class: The author's class.
+        outlet: Where the host reports.
+        world: The place of this process; one of one.
+        config_path: What ``load`` gets.
+        clock: The time.
+        settings: Deadlines, and what follows a failure.
+
+    Raises:
+        TypeError: The class declares something that makes no sense.
+    """
 
     def __init__(
         self,
@@ -26,23 +56,112 @@ class InProcessHost(ModelHost):
         clock: Clock = SystemClock(),  # noqa: B008 - stateless
         settings: HostSettings = HostSettings(),  # noqa: B008 - a frozen value
     ) -> None:
-        raise NotImplementedError
+        self._contract = ModelContract.of(model_class)
+        self._settings = settings
+        self._parts = LoopParts.make(outlet, self._contract.tracks, clock=clock, on_post=self._wake)
+        self._load = partial(load_model, model_class, world=world, config_path=config_path)
+        self._thread = ModelThread(f"model-{self._contract.name}")
+        self._loaded: concurrent.futures.Future[None] = concurrent.futures.Future()
+        self._loop: ModelLoop | None = None
+        self._watchdog = Watchdog(
+            self._parts.watch, settings, ping=self._thread.call, on_timeout=self._give_up_turn
+        )
+        self._wake_is_due = False
 
     @property
     def contract(self) -> ModelContract:
-        raise NotImplementedError
+        """What the model's class declares."""
+        return self._contract
 
     async def start(self) -> None:
-        raise NotImplementedError
+        """Construct, load and warm up the model on its own thread.
+
+        Raises:
+            ModelLoadError: The author's code raised; nothing is left running.
+            HostClosedError: ``stop`` was called meanwhile.
+        """
+        self._loaded.set_running_or_notify_cancel()  # the author's code runs to its end
+        self._thread.start(self._live, self._on_thread_end)
+        await asyncio.wrap_future(self._loaded)
+        self._watchdog.start()
 
     def post(self, event: ModelEvent) -> None:
-        raise NotImplementedError
+        """Queue *event*.
+
+        Raises:
+            HostClosedError: The host has failed or was stopped.
+        """
+        self._parts.queue.post(event)
 
     def withdraw(self, call_id: int) -> bool:
-        raise NotImplementedError
+        """Take back a command that has not begun."""
+        return self._parts.queue.withdraw(call_id)
 
     def push_frame(self, track: str, frame: InputFrame) -> None:
-        raise NotImplementedError
+        """Hand in one inbound frame."""
+        if self._loop is not None:
+            self._loop.push_frame(track, frame)
+            self._wake()
 
     async def stop(self) -> None:
-        raise NotImplementedError
+        """End what runs. A thread that is stuck in author code is given up, and said so."""
+        self._watchdog.stop()
+        if self._loop is not None:
+            self._thread.call(self._loop.stop)
+        else:
+            self._thread.cancel()
+        if not await self._thread.join(self._settings.stop_timeout_s):
+            self._thread.cancel()
+            if not await self._thread.join(1.0):
+                log.error("model_thread_is_stuck", stack=thread_stacks().get(self._thread.name))
+        self._close("stopped")
+
+    async def _live(self) -> None:
+        """Load and run the model: the whole life of its thread."""
+        parts, outlet = self._parts, LiveOutlet(self._parts)
+        model = await self._load(outlet=outlet)
+        if parts.emitter.pinned_fps is None and (fps := class_fps(type(model))) is not None:
+            outlet.set_fps(fps)
+        driver = ModelDriver(model, self._contract, outlet)
+        self._loop = ModelLoop(parts, driver, FailurePolicy(self._settings.on_failure))
+        parts.outlet.on_room(self._wake)
+        self._loaded.set_result(None)
+        await self._loop.run()
+
+    def _on_thread_end(self, error: BaseException | None) -> None:
+        self._close("stopped" if error is None else "failed")
+        if not self._loaded.done():
+            self._loaded.set_exception(error or HostClosedError())
+        elif error is not None:
+            log.critical("model_thread_failed", exc_info=error)
+            self._fail(FailureKind.HOST, type(error).__name__)
+
+    def _give_up_turn(self, seconds: float) -> None:
+        """End everything but the thread: it is stuck, and cannot be killed."""
+        self._parts.gate.is_stopping = True
+        log.error("turn_timed_out", seconds=round(seconds, 1), stacks=thread_stacks())
+        self._close("a turn timed out")
+        self._fail(FailureKind.STEP_TIMEOUT, "TimeoutError")
+        if self._loop is not None:
+            self._thread.call(self._loop.stop)
+
+    def _close(self, reason: str) -> None:
+        overtake(self._parts.queue, self._parts.outlet, reason)
+
+    def _fail(self, kind: FailureKind, message: str) -> None:
+        session = self._parts.gate.session
+        session_id = session.session_id if session else None
+        self._parts.outlet.failed(
+            HostFailure(kind=kind, session_id=session_id, message=message, fatal=True)
+        )
+
+    def _wake(self) -> None:
+        """Let the model's loop look again; many calls before it does cost one."""
+        if self._loop is not None and not self._wake_is_due:
+            self._wake_is_due = True
+            self._thread.call(self._look_again)
+
+    def _look_again(self) -> None:
+        self._wake_is_due = False
+        if self._loop is not None:
+            self._loop.look_again()

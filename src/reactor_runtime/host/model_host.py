@@ -13,7 +13,8 @@ class ModelHost(ABC):
     """Runs one author model on every rank of a world and reports to the outlet it was given.
 
     Events in, outlet out. Pending events are applied whenever no step runs; a step runs when a
-    session is live, a client is connected and the outlet has room. ``async with`` starts and stops it.
+    session is live, a client is connected and the outlet has room. ``async with`` starts and stops
+    it.
     """
 
     @property
@@ -39,11 +40,11 @@ class ModelHost(ABC):
 
     @abstractmethod
     def withdraw(self, call_id: int) -> bool:
-        """Take back a posted command; ``True`` when it had not begun: it will not run nor be answered."""
+        """Take back a command; ``True`` when it had not begun: it will not run nor be answered."""
 
     @abstractmethod
     def push_frame(self, track: str, frame: InputFrame) -> None:
-        """Hand in one inbound frame, from any thread; never blocks, the oldest is dropped when full."""
+        """Hand in one inbound frame, from any thread; when full, the oldest is dropped."""
 
     @abstractmethod
     async def stop(self) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -51,14 +52,14 @@ class InputBuffer:
         track: The track it belongs to; ``None`` on a bare buffer.
         total_received: Frames pushed since the session's first client came.
         dropped: How many of them were pushed out unread because the buffer was full.
-        on_starved: Called when a read begins to wait; a host then delivers what it holds back.
+        while_starved: Entered while a read waits; a host then delivers what it holds back.
     """
 
     def __init__(self, track: Track | None = None) -> None:
         self.track = track
         self.total_received = 0
         self.dropped = 0
-        self.on_starved: Callable[[], None] | None = None
+        self.while_starved: Callable[[], AbstractContextManager[None]] = nullcontext
         self._frames: deque[InputFrame] = deque()
         self._readers = Waiters()
         self._closed = False
@@ -113,9 +114,8 @@ class InputBuffer:
                 with self._readers.place() as arrival:
                     if (frames := self.try_read(n, mode)) is not None:
                         return frames
-                    if self.on_starved is not None:
-                        self.on_starved()
-                    await arrival
+                    with self.while_starved():
+                        await arrival
 
     def push(self, frame: InputFrame) -> None:
         """Append *frame*, dropping the oldest beyond the bound; nothing happens once closed."""
@@ -128,6 +128,17 @@ class InputBuffer:
                 self._frames.popleft()
                 self.dropped += 1
         self._readers.wake()
+
+    def move_to(self, other: "InputBuffer") -> None:
+        """Push every frame to *other*, which counts those dropped here as its own."""
+        with self._lock:
+            frames, self._frames = self._frames, deque()
+            dropped, self.dropped = self.dropped, 0
+        with other._lock:
+            other.total_received += dropped
+            other.dropped += dropped
+        for frame in frames:
+            other.push(frame)
 
     def clear(self) -> None:
         """Forget the frames not read yet."""
@@ -165,7 +176,7 @@ class InputBuffer:
             return False
         if self._seconds is not None and self.track is not None:
             if self.track.kind is TrackKind.AUDIO:
-                samples = sum(frame.data.shape[-1] for frame in self._frames)
+                samples: int = sum(frame.data.shape[-1] for frame in self._frames)
                 return samples > self._seconds * (self.track.sample_rate or 1)
             if first.capture_time_us is not None and last.capture_time_us is not None:
                 return last.capture_time_us - first.capture_time_us > self._seconds * 1e6

@@ -12,8 +12,8 @@ class Output:
     """One emission. Subclass it and annotate ``Video`` and ``Audio`` tracks.
 
     Constructed with exactly its tracks as keywords; a value may be an array, a tensor, a
-    ``TrackPayload``, a ``Shard``, or ``None`` for nothing on that track this time. Values are looked
-    at when the output is emitted, not before.
+    ``TrackPayload``, a ``Shard``, or ``None`` for nothing on that track this time. Values are
+    looked at when the output is emitted, not before.
 
     Raises:
         TypeError: A track is missing, or a keyword names none.

@@ -1,27 +1,27 @@
 """ReactorPipeline: a model whose body is a generator."""
 
-import inspect
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any, Self
 
 from reactor_runtime.errors import BufferClosed
+from reactor_runtime.model.annotations import is_authors, own_annotations
 from reactor_runtime.model.reactor_model import ReactorModel
 
 
 class ReactorPipeline(ReactorModel):
-    """A model that yields: write ``inference()``, a sync or async generator, and annotate ``state``.
+    """A model that yields: write ``inference()``, a generator, and annotate ``state``.
 
-    It is advanced once a turn; each ``yield`` is an ``Output``, or ``None``/``Idle`` for nothing.
-    One that finishes is started again; when the session ends or the last client leaves it is
-    closed (its ``finally`` runs).
+    The generator, sync or async, is advanced once a turn; each ``yield`` is an ``Output``, or
+    ``None``/``Idle`` for nothing. One that finishes is started again; when the session ends or the
+    last client leaves it is closed (its ``finally`` runs).
 
     Raises:
         TypeError: The class annotates no ``state``, when it is constructed.
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        if not any("state" in inspect.get_annotations(c) for c in cls.__mro__[: _own(cls)]):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102
+        if not any("state" in own_annotations(owner) for owner in cls.__mro__ if is_authors(owner)):
             raise TypeError(f"{cls.__name__} needs an annotation `state: MyState` of an InputState")
         return super().__new__(cls)
 
@@ -48,7 +48,7 @@ class GeneratorBody:
         self._generator: AsyncIterator[Any] | Iterator[Any] | None = None
 
     async def advance(self) -> Any:
-        """Return what the generator yields next, ``None`` when it finishes; the next call restarts."""
+        """Return what the generator yields next; ``None`` when it ends, to be started again."""
         if self._generator is None:
             self._generator = self._started()
         try:
@@ -62,9 +62,9 @@ class GeneratorBody:
     async def close(self) -> None:
         """Run the generator's ``finally``, if it was started."""
         generator, self._generator = self._generator, None
-        if hasattr(generator, "aclose"):
+        if isinstance(generator, AsyncGenerator):
             await generator.aclose()
-        elif hasattr(generator, "close"):
+        elif isinstance(generator, Generator):
             generator.close()
 
     def _started(self) -> AsyncIterator[Any] | Iterator[Any]:
@@ -75,7 +75,3 @@ class GeneratorBody:
                 f"it returned {type(generator).__name__}"
             )
         return generator
-
-
-def _own(cls: type) -> int:
-    return cls.__mro__.index(ReactorPipeline)

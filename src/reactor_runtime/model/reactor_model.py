@@ -13,8 +13,10 @@ from typing import Any, ClassVar
 
 from reactor_runtime.errors import ApplicationError, BufferClosed
 from reactor_runtime.model.author_call import settle
+from reactor_runtime.model.class_rules import check_model_class
 from reactor_runtime.model.connected_event import ConnectedAttribute
 from reactor_runtime.model.idle import _IdleType
+from reactor_runtime.model.input_handles import install_handles
 from reactor_runtime.model.messages import ModelMessage
 from reactor_runtime.model.outlet import Outlet, SilentOutlet, Turn
 from reactor_runtime.model.output import Output
@@ -64,6 +66,11 @@ class ReactorModel:
 
     _reactor_outlet: ClassVar[Outlet] = SilentOutlet()
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        check_model_class(cls)
+        install_handles(cls)
+
     def load(self, config_path: Path | None) -> Any:
         """Make the model ready; called once, before ``warmup`` if there is one. May be async.
 
@@ -81,7 +88,7 @@ class ReactorModel:
         return self.state
 
     def generate(self, input: Any) -> Any:
-        """Compute one step: return an ``Output``, or ``None``/``Idle`` for nothing. May be async."""
+        """Compute a step: return an ``Output``, or ``None``/``Idle`` for nothing. May be async."""
         raise NotImplementedError(
             f"{type(self).__name__} has no body: write generate(), run(), or a ReactorPipeline"
         )
@@ -171,5 +178,10 @@ def attach(model: ReactorModel, outlet: Outlet, world: World) -> None:
     """Hand *model* its outlet and its place in the world."""
     vars(model)["_reactor_outlet"] = outlet
     for name in ("rank", "world_size", "local_rank", "device", "is_leader"):
-        with suppress(AttributeError):  # the author has a read-only property of that name
-            setattr(model, name, getattr(world, name))
+        tell(model, name, getattr(world, name))
+
+
+def tell(model: ReactorModel, name: str, value: object) -> None:
+    """Set an attribute of *model*, unless its author made a read-only property of that name."""
+    with suppress(AttributeError):
+        setattr(model, name, value)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class Waiters:
-    """Those who wait for the same thing. Bound to no loop, so it may be made before there is one."""
+    """Those who wait for the same thing. Bound to no loop: may be made before there is one."""
 
     def __init__(self) -> None:
         self._places: set[asyncio.Future[None]] = set()

@@ -1,0 +1,100 @@
+"""Emitter: from an author's ``Output`` to the stream, in order, as fast as there is room."""
+
+import asyncio
+from collections.abc import Mapping
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.host.chunk_of import chunk_of, frames_in
+from reactor_runtime.host.host_outlet import Chunk, HostOutlet
+from reactor_runtime.host.live_session import Gate
+from reactor_runtime.host.turn_watch import TurnWatch
+from reactor_runtime.model.output import Output
+from reactor_runtime.model.tracks import Track
+
+DEFAULT_FPS = 30.0
+
+
+class Emitter:
+    """Belongs to the model's loop; ``flush`` may be called from any thread.
+
+    Attributes:
+        frames: Frames of the last chunk that was shown, which the next one is expected to have.
+        pinned_fps: The author's rate; ``None`` while the measured one is used.
+        since: Monotonic seconds at which work on the next chunk began.
+    """
+
+    def __init__(
+        self,
+        outlet: HostOutlet,
+        tracks: Mapping[str, Track],
+        *,
+        gate: Gate,
+        watch: TurnWatch,
+        clock: Clock,
+    ) -> None:
+        self.frames = 1
+        self.pinned_fps: float | None = None
+        self.since = clock.now()
+        self._outlet, self._tracks = outlet, tracks
+        self._gate, self._watch, self._clock = gate, watch, clock
+        self._line = EmitLine()
+
+    async def emit(self, output: Output, *, compute_time: float | None, drop: bool) -> None:
+        """Show *output*; see ``ReactorModel.emit``.
+
+        Raises:
+            FrameError: A value cannot be a frame of its track.
+        """
+        measured = self._clock.now() - self.since
+        chunk = chunk_of(
+            output,
+            self._tracks,
+            started_at=self.since,
+            compute_s=measured if compute_time is None else compute_time,
+            pinned_fps=self.pinned_fps,
+        )
+        if chunk is None:
+            return
+        if not self._gate.is_open:
+            # A loop of nothing but emit() must not spin while nobody looks.
+            await self._clock.sleep_until(self._clock.now() + 1 / (self.pinned_fps or DEFAULT_FPS))
+            self.since = self._clock.now()
+            return
+        flushes = self._line.flushes
+        async with self._line.order:
+            if await self._has_room(chunk, flushes, drop):
+                self.since = self._clock.now()  # queueing it is work on the next one's account
+                self._outlet.put(chunk)
+                self.frames = frames_in(chunk)
+                self._watch.first_step_is_over = True
+            else:
+                self.since = self._clock.now()
+
+    def flush(self) -> None:
+        """Drop what was emitted before this call, an ``emit`` that still waits included."""
+        self._line.flushes += 1
+        self._outlet.flush()
+
+    def look_again(self) -> None:
+        """Let an ``emit`` that waits see whether there is room, or no reason to wait any more."""
+        self._line.room.set()
+
+    async def _has_room(self, chunk: Chunk, flushes: int, drop: bool) -> bool:
+        while self._gate.is_open and self._line.flushes == flushes:
+            self._line.room.clear()
+            if self._outlet.has_room(frames_in(chunk)):
+                return True
+            if drop:
+                return False
+            with self._watch.waiting():
+                await self._line.room.wait()
+        return False
+
+
+class EmitLine:
+    """Those who wait to emit, first come first served, and the flushes that send them away."""
+
+    def __init__(self) -> None:
+        self.order = asyncio.Lock()
+        self.room = asyncio.Event()
+        self.flushes = 0

@@ -1,0 +1,47 @@
+"""FailurePolicy: whether a host may serve another session after one that failed."""
+
+from reactor_runtime.host.host_settings import OnFailure
+
+MAX_FAILED_IN_A_ROW = 3
+
+# A device that reported one of these is not trusted again: its context, and every tensor in it,
+# may be lost.
+_DEVICE_ERRORS = ("AcceleratorError", "OutOfMemoryError", "CudaError", "CUDARuntimeError")
+_DEVICE_WORDS = (
+    "CUDA error", "CUDA out of memory", "CUDA driver", "CUDA kernel", "device-side assert",
+    "cuDNN error", "CUDNN_STATUS", "CUBLAS_STATUS", "NCCL error",
+)  # fmt: skip
+
+
+class FailurePolicy:
+    """Counts the sessions that failed in a row."""
+
+    def __init__(self, on_failure: OnFailure) -> None:
+        self._on_failure = on_failure
+        self._failed_in_a_row = 0
+
+    def session_went_well(self) -> None:
+        """Forget earlier failures."""
+        self._failed_in_a_row = 0
+
+    def is_fatal(self, error: BaseException) -> bool:
+        """Count a failed session and return whether the host may serve no further one."""
+        self._failed_in_a_row += 1
+        return (
+            self._on_failure != OnFailure.KEEP
+            or self._failed_in_a_row >= MAX_FAILED_IN_A_ROW
+            or is_device_error(error)
+        )
+
+
+def is_device_error(error: BaseException) -> bool:
+    """Return whether *error*, or what caused it, came from a CUDA device."""
+    seen: BaseException | None = error
+    while seen is not None:
+        kind = type(seen)
+        if kind.__module__.startswith("torch.cuda") or kind.__name__ in _DEVICE_ERRORS:
+            return True
+        if isinstance(seen, RuntimeError) and any(word in str(seen) for word in _DEVICE_WORDS):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False

@@ -1,0 +1,141 @@
+"""ModelDriver: what events mean to one author model. Every host drives its models with it.
+
+It knows no loop, gate or thread: who applies events and when is its host's business.
+"""
+
+from typing import Any
+
+from reactor_runtime.errors import CommandError
+from reactor_runtime.host.events import (
+    ClientJoined,
+    ClientLeft,
+    CommandCalled,
+    FileArrived,
+    ModelEvent,
+    SessionEnded,
+    SessionStarted,
+)
+from reactor_runtime.host.outcome import APPLIED, Outcome
+from reactor_runtime.host.seeding import seed_generators
+from reactor_runtime.log import get_logger
+from reactor_runtime.model.author_call import attempt, settle
+from reactor_runtime.model.client_info import ClientInfo
+from reactor_runtime.model.command import CommandContract
+from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.lifecycle import Hook
+from reactor_runtime.model.messages import ModelMessage
+from reactor_runtime.model.outlet import Outlet
+from reactor_runtime.model.reactor_model import ReactorModel, tell
+from reactor_runtime.model.uploaded_file import UploadedFile
+
+log = get_logger(__name__)
+
+
+class ModelDriver:
+    """Applies events to a loaded model, one at a time.
+
+    Args:
+        model: The author's, loaded.
+        contract: What its class declares.
+        outlet: Where ``client.send`` goes.
+    """
+
+    def __init__(self, model: ReactorModel, contract: ModelContract, outlet: Outlet) -> None:
+        self.model = model
+        self._contract, self._outlet = contract, outlet
+        self._clients: dict[str, ClientInfo] = {}
+        self._session_id: str | None = None
+
+    async def apply(self, event: ModelEvent) -> Outcome:
+        """Run what the author wrote for *event*, to completion.
+
+        Nothing an author raises comes out of it: it is in the outcome, and logged but for
+        ``session_started``, whose failure ends the session and is its host's to log.
+        """
+        match event:
+            case CommandCalled():
+                return await self._call(event)
+            case SessionStarted():
+                return await self._start_session(event)
+            case SessionEnded():
+                await self._end_session()
+            case ClientJoined():
+                client = ClientInfo(event.client_id, event.joined_at, self._outlet)
+                self._clients[event.client_id] = client
+                await self._hook(self._contract.lifecycle.connected, client)
+            case ClientLeft() if event.client_id in self._clients:
+                client = self._clients.pop(event.client_id)
+                await self._hook(self._contract.lifecycle.disconnected, client)
+            case FileArrived():
+                client = self._client(event.client_id)
+                await self._hook(self._contract.lifecycle.file_uploaded, client, event.file)
+        return APPLIED
+
+    async def run(self) -> BaseException | None:
+        """Run the model's body; return what it raised."""
+        _, error = await attempt(self.model.run)
+        return error
+
+    async def _start_session(self, event: SessionStarted) -> Outcome:
+        self._session_id = event.session_id
+        tell(self.model, "seed", event.seed)
+        seed_generators(event.seed)
+        state_class = self._contract.state_class
+        self.model.state, error = await attempt(state_class or (lambda: None))
+        hook = self._contract.lifecycle.session_started
+        if error is None and hook is not None:
+            _, error = await attempt(getattr(self.model, hook.name))
+        return APPLIED if error is None else Outcome(raised=error)
+
+    async def _end_session(self) -> None:
+        await self._hook(self._contract.lifecycle.session_ended)
+        self.model.state = None
+        vars(self.model).pop("state", None)  # who reads it now is told that there is none
+        self._clients.clear()
+        self._session_id = None
+
+    async def _hook(
+        self, hook: Hook | None, client: ClientInfo | None = None, file: UploadedFile | None = None
+    ) -> None:
+        if hook is None:
+            return
+        given = {hook.client_parameter: client, hook.file_parameter: file}
+        arguments = {name: value for name, value in given.items() if name is not None}
+        _, error = await attempt(getattr(self.model, hook.name), **arguments)
+        if error is not None:
+            self._log_failure("hook_failed", error, hook=hook.name)
+
+    async def _call(self, call: CommandCalled) -> Outcome:
+        command = self._contract.commands.get(call.name)
+        if command is None:
+            return Outcome(error_code="invalid_command", error_message="there is no such command")
+        outcome: Outcome | None
+        outcome, error = await attempt(self._run_command, command, call)
+        if isinstance(error, CommandError):
+            return Outcome(error_code=error.code, error_message=error.message)
+        if error is not None:
+            self._log_failure("command_failed", error, command=call.name)
+            return Outcome(
+                error_code="internal_error", error_message="the command failed", raised=error
+            )
+        return outcome or APPLIED
+
+    async def _run_command(self, command: CommandContract, call: CommandCalled) -> Outcome:
+        arguments = dict(call.arguments)
+        if command.field is not None:
+            setattr(self.model.state, command.field, arguments[command.field])
+        if command.handler_name is None:
+            return APPLIED
+        if command.client_parameter is not None:
+            arguments[command.client_parameter] = self._client(call.client_id)
+        answer = await settle(getattr(self.model, command.handler_name)(**arguments))
+        if not isinstance(answer, ModelMessage):  # whatever else it returns, it acknowledges
+            return APPLIED
+        return Outcome(message_name=answer.wire_name(), message_body=answer.to_body())
+
+    def _client(self, client_id: str) -> ClientInfo:
+        """Return the client, or a stand-in for one who is not here: what was sent at the start."""
+        return self._clients.get(client_id) or ClientInfo(client_id, 0.0, self._outlet)
+
+    def _log_failure(self, event: str, error: BaseException, **fields: Any) -> None:
+        log.error(event, exc_info=error, session=self._session_id, **fields)

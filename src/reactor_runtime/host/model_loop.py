@@ -1,0 +1,117 @@
+"""ModelLoop: what happens on the model's loop, one thing at a time.
+
+    events ──► apply ──► step ──► apply ──► step …
+                 ▲                  │
+                 └── whenever no step runs, whatever the gate
+
+One task, the pump, applies events and hands out turns; another is the author's ``run()``. The pump
+applies nothing while a step runs. A body that takes no turns runs beside it.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from reactor_runtime.host.body import Body
+from reactor_runtime.host.failure_policy import FailurePolicy
+from reactor_runtime.host.host_outlet import FailureKind
+from reactor_runtime.host.inbound_frames import InboundFrames
+from reactor_runtime.host.loop_parts import LoopParts
+from reactor_runtime.host.model_driver import ModelDriver
+from reactor_runtime.host.session_life import SessionLife
+from reactor_runtime.host.stepper import Stepper
+from reactor_runtime.host.turn_source import BodyState
+from reactor_runtime.model.input_buffer import InputFrame
+from reactor_runtime.model.input_handles import input_buffers
+
+
+class ModelLoop:
+    """The pump of one loaded model. Used on the model's loop, but for ``push_frame``."""
+
+    def __init__(self, parts: LoopParts, driver: ModelDriver, policy: FailurePolicy) -> None:
+        self._parts, self._driver, self._policy = parts, driver, policy
+        self._stepper = Stepper(parts)
+        buffers = input_buffers(driver.model)
+        self._inbound = InboundFrames(buffers)
+        for buffer in buffers.values():
+            buffer.while_starved = self._starved
+
+    async def run(self) -> None:
+        """Apply events and hand out turns until stopped; then end the session and the body."""
+        parts = self._parts
+        async with asyncio.TaskGroup() as group:
+            body = Body(self._driver, parts.turns, group)
+            life = SessionLife(
+                parts, driver=self._driver, body=body, inbound=self._inbound, policy=self._policy
+            )
+            body.start()
+            while not life.is_over and not (parts.gate.is_stopping and self._is_free):
+                parts.changed.clear()
+                if self._is_free:
+                    await self._turn(body, life)
+                await parts.changed.wait()
+            await self._apply_pending(body, life)
+            await life.end("stopped")
+            body.cancel()
+
+    def stop(self) -> None:
+        """Let ``run`` return once the step that runs has ended."""
+        self._parts.gate.is_stopping = True
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Take note of what came from other threads: events, input frames, room in the queue."""
+        gate = self._parts.gate
+        if gate.is_closing:
+            self._inbound.close()  # a step that waits for input gets no more
+        elif gate.is_open and (self._is_free or self._inbound.are_awaited):
+            self._inbound.deliver()
+        self._parts.emitter.look_again()
+        self._parts.changed.set()
+
+    def push_frame(self, track: str, frame: InputFrame) -> None:
+        """Hold *frame* until the model may see it. Any thread may call this."""
+        if self._parts.queue.expects_clients:
+            self._inbound.push(track, frame)
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether no step runs."""
+        return self._parts.turns.state is not BodyState.STEPPING
+
+    async def _turn(self, body: Body, life: SessionLife) -> None:
+        self._stepper.finish()
+        await self._heed_failure(body, life)
+        await self._apply_pending(body, life)
+        if life.is_over:
+            self._parts.changed.set()
+        elif (again_at := self._stepper.offer()) is not None:
+            delay_s = again_at - self._parts.clock.now()
+            asyncio.get_running_loop().call_later(delay_s, self._parts.changed.set)
+
+    async def _apply_pending(self, body: Body, life: SessionLife) -> None:
+        """Apply what is pending now; what comes meanwhile waits, so that no flood starves steps."""
+        parts = self._parts
+        if not len(parts.queue):
+            return
+        mark, began = parts.queue.mark, parts.clock.now()
+        parts.watch.begin()
+        while not life.is_over and (event := parts.queue.take(mark)) is not None:
+            await life.apply(event)
+            await self._heed_failure(body, life)
+        parts.watch.end()
+        self._stepper.apply_s += parts.clock.now() - began
+        if parts.gate.is_open:
+            self._inbound.deliver()
+
+    async def _heed_failure(self, body: Body, life: SessionLife) -> None:
+        if (failure := body.take_failure()) is not None:
+            await life.fail(FailureKind.STEP, failure)
+
+    @contextmanager
+    def _starved(self) -> Iterator[None]:
+        """Wait for input inside a step: what has arrived is delivered, nothing else is."""
+        if self._parts.gate.is_open:
+            self._inbound.deliver()
+        with self._parts.watch.waiting():
+            yield

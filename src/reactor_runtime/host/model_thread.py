@@ -1,0 +1,88 @@
+"""ModelThread: one daemon thread with an asyncio loop, on which one coroutine runs."""
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any
+
+
+class ModelThread:
+    """Runs a coroutine to its end, away from the loop that started it.
+
+    A thread cannot be killed: one that is stuck in author code is given up, and dies with the
+    process.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
+
+    @property
+    def name(self) -> str:
+        """The thread's name."""
+        return self._name
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller runs on this thread."""
+        return self._thread is threading.current_thread()
+
+    def start(
+        self,
+        main: Callable[[], Coroutine[Any, Any, None]],
+        on_end: Callable[[BaseException | None], None],
+    ) -> None:
+        """Run *main* on the thread; *on_end* hears, there, how it ended."""
+        self._thread = threading.Thread(
+            target=self._run, args=(main, on_end), name=self._name, daemon=True
+        )
+        self._thread.start()
+
+    def call(self, callback: Callable[[], object]) -> None:
+        """Call *callback* on the thread's loop soon, from any thread; never once it has ended."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(callback)
+
+    def cancel(self) -> None:
+        """Cancel what runs, from any thread."""
+        if self._task is not None:
+            self.call(self._task.cancel)
+
+    async def join(self, timeout_s: float) -> bool:
+        """Wait for the end; ``False`` when it did not come within *timeout_s* seconds."""
+        if self._thread is None:
+            return True
+        ended = asyncio.wrap_future(self._ended)
+        await asyncio.wait([ended], timeout=timeout_s)
+        if not ended.done():
+            return False
+        self._thread.join(1.0)
+        return True
+
+    def _run(
+        self,
+        main: Callable[[], Coroutine[Any, Any, None]],
+        on_end: Callable[[BaseException | None], None],
+    ) -> None:
+        error: BaseException | None = None
+        try:
+            with asyncio.Runner() as runner:
+                self._loop = runner.get_loop()
+                runner.run(self._remembered(main()))
+        except asyncio.CancelledError:
+            pass
+        except BaseException as raised:  # noqa: BLE001 - the top of a thread
+            error = raised
+        finally:
+            on_end(error)
+            self._ended.set_result(None)
+
+    async def _remembered(self, main: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.current_task()
+        await main

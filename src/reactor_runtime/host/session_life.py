@@ -1,0 +1,133 @@
+"""SessionLife: what each event does to the session, the gate and the body, in which order."""
+
+from reactor_runtime.host.body import Body
+from reactor_runtime.host.events import (
+    ClientJoined,
+    CommandCalled,
+    ModelEvent,
+    SessionEnded,
+    SessionStarted,
+)
+from reactor_runtime.host.failure_policy import FailurePolicy
+from reactor_runtime.host.host_outlet import FailureKind, HostFailure
+from reactor_runtime.host.inbound_frames import InboundFrames
+from reactor_runtime.host.live_session import LiveSession
+from reactor_runtime.host.loop_parts import LoopParts
+from reactor_runtime.host.model_driver import ModelDriver
+from reactor_runtime.host.occupancy import Occupancy
+from reactor_runtime.host.outcome import OVERTAKEN, overtake, reply_to
+from reactor_runtime.log import get_logger
+from reactor_runtime.model.connected_event import connected_event
+
+log = get_logger(__name__)
+
+
+class SessionLife:
+    """Used on the model's loop only, while no step runs.
+
+    Attributes:
+        is_over: A failure was fatal: no further session is served.
+    """
+
+    def __init__(
+        self,
+        parts: LoopParts,
+        *,
+        driver: ModelDriver,
+        body: Body,
+        inbound: InboundFrames,
+        policy: FailurePolicy,
+    ) -> None:
+        self.is_over = False
+        self._outlet, self._queue = parts.outlet, parts.queue
+        self._gate, self._clock = parts.gate, parts.clock
+        self._driver, self._body, self._inbound = driver, body, inbound
+        self._policy = policy
+        self._connected = connected_event(driver.model)
+
+    async def apply(self, event: ModelEvent) -> None:
+        """Apply one event, to completion."""
+        if isinstance(event, CommandCalled):
+            await self._answer(event)
+        elif isinstance(event, SessionStarted):
+            await self._start(event)
+        elif self._gate.session is not None:  # of a session that failed, the rest is ignored
+            await self._apply_in_session(event)
+
+    async def fail(self, kind: FailureKind, error: BaseException) -> None:
+        """End the live session because of *error*: tell, clean up, in this order."""
+        self._report(kind, error)
+        await self._close_gate()
+        await self._finish("error")
+
+    async def end(self, reason: str) -> None:
+        """End the live session, if there is one."""
+        if self._gate.session is None:
+            return
+        await self._close_gate()
+        failure = self._body.take_failure()
+        if failure is None:
+            self._policy.session_went_well()
+        else:
+            self._report(FailureKind.STEP, failure)
+        await self._finish(reason)
+
+    async def _answer(self, call: CommandCalled) -> None:
+        is_too_late = self._gate.session is None or self._gate.is_stopping
+        outcome = OVERTAKEN if is_too_late else await self._driver.apply(call)
+        if self._queue.settle(call.call_id):
+            self._outlet.reply(reply_to(call, outcome))
+
+    async def _start(self, event: SessionStarted) -> None:
+        await self.end("superseded")
+        self._gate.session = LiveSession(session_id=event.session_id, began=self._clock.now())
+        self._gate.occupancy = self._gate.occupancy.after(event)
+        outcome = await self._driver.apply(event)
+        if outcome.raised is not None:
+            await self.fail(FailureKind.SESSION_START, outcome.raised)
+            return
+        self._outlet.session_opened(event.session_id)
+        self._body.start()
+
+    async def _apply_in_session(self, event: ModelEvent) -> None:
+        occupancy = self._gate.occupancy
+        if isinstance(event, SessionEnded):
+            if event.session_id == occupancy.session_id:
+                await self.end(event.reason)
+            return
+        if occupancy.drops_at(event):
+            await self._close_gate()
+        self._gate.occupancy = occupancy.after(event)
+        is_first = isinstance(event, ClientJoined) and not occupancy.is_open
+        if is_first:
+            self._inbound.open()
+        await self._driver.apply(event)
+        if is_first:
+            self._connected.set()
+            self._body.resume()
+
+    async def _close_gate(self) -> None:
+        """Let nothing more be shown or read, and the body close what it holds."""
+        self._connected.clear()
+        self._gate.occupancy = self._gate.occupancy.without_clients()
+        self._inbound.close()
+        await self._body.let_go()
+        self._inbound.drop_held()
+
+    async def _finish(self, reason: str) -> None:
+        session = self._gate.session
+        if session is not None:
+            await self._driver.apply(SessionEnded(session_id=session.session_id, reason=reason))
+            self._gate.session, self._gate.occupancy = None, Occupancy()
+            self._outlet.session_closed(session.session_id)
+        if self.is_over:
+            overtake(self._queue, self._outlet, "failed")
+
+    def _report(self, kind: FailureKind, error: BaseException) -> None:
+        session_id = self._gate.session.session_id if self._gate.session else None
+        fatal = kind is FailureKind.STEP and self._policy.is_fatal(error)
+        self.is_over = self.is_over or fatal
+        log.error(f"{kind}_failed", exc_info=error, session=session_id, fatal=fatal)
+        self._outlet.failed(
+            HostFailure(kind=kind, session_id=session_id, message=type(error).__name__, fatal=fatal)
+        )

@@ -1,0 +1,120 @@
+"""What an emitted array must look like, and its one canonical layout.
+
+Nothing here writes into an author's array, and nothing is copied that is canonical already. torch
+is never imported: a tensor is whatever can ``detach()``, and move to the ``cpu()``. The result may
+be a view of any strides, read-only included.
+"""
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reactor_runtime.errors import FrameError
+
+Pictures = NDArray[np.uint8]  # (T, H, W, 3) RGB
+Sound = NDArray[np.int16]  # (channels, samples)
+
+WANTED_VIDEO = "wanted (H, W, 3) or (T, H, W, 3), uint8 RGB or floats in [0, 1]"
+WANTED_AUDIO = "wanted (channels, samples), int16 or floats in [-1, 1], one or two channels"
+
+# Decoders and half precision overshoot by about this much; more means another range was meant.
+_VIDEO_SLACK = 0.01
+# A mix that peaks a little is clipped; samples this large were meant as int16.
+_LOUDEST = 4.0
+
+
+def canonical_video(track: str, value: Any) -> Pictures:
+    """Return *value* as pictures, uint8 RGB ``(T, H, W, 3)``.
+
+    Args:
+        track: Name of the track, for the error.
+        value: An array or tensor, on any device: ``(H, W, 3)``, ``(T, H, W, 3)``, or with the
+            channels first where that is unambiguous; uint8, or floats in [0, 1].
+
+    Raises:
+        FrameError: It is anything else.
+    """
+    array = _array(track, value, WANTED_VIDEO)
+    if array.dtype != np.uint8 and array.dtype.kind != "f":
+        raise _wrong(track, array, f"pictures have another dtype; {WANTED_VIDEO}")
+    array = _channels_last(track, array)
+    if 0 in array.shape:
+        raise _wrong(track, array, f"there is no picture in it; {WANTED_VIDEO}")
+    return array if array.dtype == np.uint8 else _to_bytes(track, array)
+
+
+def canonical_audio(track: str, value: Any) -> Sound:
+    """Return *value* as sound, int16 ``(channels, samples)``.
+
+    Args:
+        track: Name of the track, for the error.
+        value: An array or tensor: ``(channels, samples)``, ``(samples,)`` for mono, or
+            ``(samples, channels)`` where that is unambiguous; int16, or floats, of which what is
+            beyond [-1, 1] is clipped. It may hold no sample at all.
+
+    Raises:
+        FrameError: It is anything else, or a float is not finite.
+    """
+    array = _array(track, value, WANTED_AUDIO)
+    if array.dtype != np.int16 and array.dtype.kind != "f":
+        raise _wrong(track, array, f"samples have another dtype; {WANTED_AUDIO}")
+    if array.ndim == 1:
+        array = array[None]
+    if array.ndim != 2 or not {1, 2} & set(array.shape):
+        raise _wrong(track, array, f"the shape is not one of sound; {WANTED_AUDIO}")
+    if array.shape[0] not in (1, 2):
+        array = array.T
+    return array if array.dtype == np.int16 else _to_samples(track, array)
+
+
+def _array(track: str, value: Any, wanted: str) -> NDArray[Any]:
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "detach") and hasattr(value, "cpu"):
+        return _from_tensor(value)
+    if hasattr(value, "__array__"):
+        return np.asarray(value)
+    raise FrameError(track, f"{type(value).__name__} is no array or tensor; {wanted}")
+
+
+def _from_tensor(tensor: Any) -> NDArray[Any]:
+    tensor = tensor.detach()
+    if str(tensor.dtype).endswith("bfloat16"):  # the one float that numpy has no word for
+        tensor = tensor.float()
+    return cast("NDArray[Any]", tensor.cpu().numpy())
+
+
+def _channels_last(track: str, array: NDArray[Any]) -> NDArray[Any]:
+    stack = array[None] if array.ndim == 3 else array
+    if stack.ndim == 4 and stack.shape[3] == 3:
+        return stack
+    if stack.ndim == 4 and stack.shape[1] == 3:
+        return stack.transpose(0, 2, 3, 1)
+    raise _wrong(track, array, f"the shape is not one of RGB pictures; {WANTED_VIDEO}")
+
+
+def _to_bytes(track: str, array: NDArray[Any]) -> Pictures:
+    low, high = float(array.min()), float(array.max())
+    if not (low >= -_VIDEO_SLACK and high <= 1 + _VIDEO_SLACK):  # NaN fails both
+        reason = f"values range from {low:g} to {high:g}; float pictures are in [0, 1]"
+        raise _wrong(track, array, reason)
+    scaled = np.multiply(array, 255.0, dtype=np.float32, order="C")
+    np.rint(scaled, out=scaled)
+    np.clip(scaled, 0.0, 255.0, out=scaled)
+    return cast("Pictures", scaled.astype(np.uint8))
+
+
+def _to_samples(track: str, array: NDArray[Any]) -> Sound:
+    loudest = float(np.abs(array).max()) if array.size else 0.0
+    if not loudest <= _LOUDEST:  # NaN fails too
+        found = "not all are finite" if not np.isfinite(loudest) else f"the loudest is {loudest:g}"
+        raise _wrong(track, array, f"{found}; float samples are in [-1, 1]")
+    scaled = np.multiply(array, 32767.0, dtype=np.float32, order="C")
+    np.rint(scaled, out=scaled)
+    np.clip(scaled, -32768.0, 32767.0, out=scaled)
+    return cast("Sound", scaled.astype(np.int16))
+
+
+def _wrong(track: str, array: NDArray[Any], reason: str) -> FrameError:
+    return FrameError(track, reason, tuple(array.shape), str(array.dtype))
