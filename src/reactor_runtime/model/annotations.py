@@ -6,11 +6,23 @@ import sys
 import types
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, ForwardRef, NewType, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    ForwardRef,
+    NewType,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+)
 
 Names = Mapping[str, Any]
 
 UNIONS = (types.UnionType, Union)
+_WRAPPERS = (Annotated, Required, NotRequired)
 _SCOPE = "_reactor_scope"
 _FRAMES_TO_SEARCH = 12
 _NOT_AUTHORS = {"reactor_runtime", "builtins", "typing", "abc"}
@@ -91,9 +103,9 @@ def resolve(annotation: Any, names: Names) -> Any:
 
 
 def plain(annotation: Any) -> Any:
-    """Return *annotation* without ``Annotated``, ``NewType`` and ``type`` aliases around it."""
+    """Return *annotation* without what only annotates, renames or aliases it."""
     while True:
-        if get_origin(annotation) is Annotated:
+        if get_origin(annotation) in _WRAPPERS:
             annotation = get_args(annotation)[0]
         elif isinstance(annotation, NewType):
             annotation = annotation.__supertype__

@@ -103,16 +103,22 @@ class Table(ValueType):
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """One field of a record: its type, and what it accepts besides."""
+    """One field of a record.
+
+    Attributes:
+        type: What its value is.
+        info: What it accepts besides, and its default.
+        is_optional: It can be left out although it has no default of its own.
+    """
 
     type: ValueType
     info: FieldInfo
-    factory: Callable[[], Any] | None = None
+    is_optional: bool = False
 
     @property
     def required(self) -> bool:
         """Return whether a value must be sent."""
-        return self.factory is None and self.info.required
+        return not self.is_optional and self.info.required
 
     def accept(self, value: Any, level: int = 0) -> Any:
         """Return *value* normalised and within its constraints."""
@@ -144,9 +150,9 @@ class Slot:
 
 
 class Record(ValueType):
-    """A dataclass, from an object with exactly its fields.
+    """A dataclass or typed dict, from an object with exactly its fields.
 
-    The fields are read when first needed, so that a dataclass may hold itself.
+    The fields are read when first needed, so that one may hold itself.
     """
 
     words = "an object"
@@ -202,6 +208,34 @@ class Record(ValueType):
             self._is_open = False
         required = [name for name, slot in self.slots.items() if slot.required]
         return {**schema, "required": required} if required else schema
+
+
+class Again(ValueType):
+    """A type inside itself: what an alias that names itself means there.
+
+    Attributes:
+        target: The type it is, set once that has been read.
+    """
+
+    words = "the same again"
+
+    def __init__(self) -> None:
+        self.target: ValueType | None = None
+        self._is_open = False
+
+    def accept(self, value: Any, level: int = 0) -> Any:
+        """Return *value* as the type takes it."""
+        return value if self.target is None else self.target.accept(value, level)
+
+    def schema(self) -> Schema:
+        """Return the JSON schema; any value, where it is inside itself once more."""
+        if self._is_open or self.target is None:
+            return {}
+        self._is_open = True
+        try:
+            return self.target.schema()
+        finally:
+            self._is_open = False
 
 
 def short_name(name: object) -> str:

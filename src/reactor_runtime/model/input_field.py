@@ -1,6 +1,6 @@
 """InputField: what a client may send for one handler parameter or one field of the state."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -94,7 +94,7 @@ def InputField(  # noqa: N802, PLR0913 - the published signature
     le: float | None = None,
     min_length: int | None = None,
     max_length: int | None = None,
-    choices: Sequence[Any] | None = None,
+    choices: Iterable[Any] | None = None,
     moderate: bool = False,
 ) -> Any:
     """Declare what a client may send: the default of a handler parameter or of a state field.

@@ -1,13 +1,12 @@
 """InputState: the typed state of one session, which clients set field by field."""
 
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar, Self
 
 from reactor_runtime.model.annotations import keep_scope
 from reactor_runtime.model.declared_fields import DeclaredField, read_fields, shown
-from reactor_runtime.model.input_field import FieldInfo, InputField, check_declaration
+from reactor_runtime.model.input_field import FieldInfo, check_declaration
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(InputField,))
 class InputState:
     """Base of session states. Annotate fields; the runtime builds one when a session starts.
 

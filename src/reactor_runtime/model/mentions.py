@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from reactor_runtime.model.annotations import (
     Names,
@@ -23,6 +23,7 @@ from reactor_runtime.model.annotations import (
 
 T = TypeVar("T")
 _MOST_FUNCTIONS = 5000
+_MOST_LEVELS = 6  # an alias may name itself
 
 
 def mentioned(cls: type, kind: type[T]) -> list[type[T]]:
@@ -101,14 +102,15 @@ def _named_by_function(function: types.FunctionType, names: Names) -> Iterator[A
             yield from (vars(value).get(other) for other in words)
 
 
-def _named_by_annotation(annotation: Any, names: Names) -> Iterator[Any]:
+def _named_by_annotation(annotation: Any, names: Names, level: int = 0) -> Iterator[Any]:
     try:
         value = resolve(annotation, names)
     except NameError:
         return
     yield value
-    for argument in get_args(value):
-        yield from _named_by_annotation(argument, names)
+    if level < _MOST_LEVELS and get_origin(value) is not Literal:
+        for argument in get_args(value):
+            yield from _named_by_annotation(argument, names, level + 1)
 
 
 def _words(code: types.CodeType) -> Iterator[str]:

@@ -107,7 +107,7 @@ def _message(message: "type[ModelMessage]") -> Schema:
     schema: Schema = {
         "type": "object",
         "properties": {
-            name: Slot(type=_message_type(field), info=field.info, factory=field.factory).schema()
+            name: Slot(type=_message_type(field), info=field.info).schema()
             for name, field in fields.items()
         },
     }
