@@ -1,33 +1,50 @@
 """Signaling: from an offer to a connection. What the HTTP routes of wire-protocol 2 call."""
 
+import asyncio
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from reactor_runtime.clock import Clock
-from reactor_runtime.media.live_stream import LiveStream
+from reactor_runtime.clock import Clock, SystemClock
+from reactor_runtime.errors import (
+    ConnectionLimitError,
+    NoNetworkError,
+    UnknownConnectionError,
+)
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.tracks import Track
 from reactor_runtime.session.connection import ConnectionListener
+from reactor_runtime.webrtc.broadcast import Broadcasts, FrameSource
+from reactor_runtime.webrtc.candidates import (
+    EarlyCandidates,
+    RemoteCandidate,
+    parse_candidate,
+    read_candidates,
+)
+from reactor_runtime.webrtc.channel_pair import WantedChannels
+from reactor_runtime.webrtc.connection_ids import LEGACY_ID, ConnectionIds, check_id
+from reactor_runtime.webrtc.ice_servers import describe_servers
+from reactor_runtime.webrtc.identity import Identity
+from reactor_runtime.webrtc.local_addresses import LOOPBACK, list_addresses
+from reactor_runtime.webrtc.negotiation import negotiate
+from reactor_runtime.webrtc.offer_overrides import OfferOverrides, plan_gathering
+from reactor_runtime.webrtc.peer import Peer, PeerNeeds
+from reactor_runtime.webrtc.session_offer import SessionOffer, parse_offer
+from reactor_runtime.webrtc.staged_answer import StagedAnswer
+from reactor_runtime.webrtc.task_set import TaskSet
 from reactor_runtime.webrtc.web_rtc_settings import WebRtcSettings
 
-LEGACY_ID = 1001  # clients that never register a connection
+__all__ = ["LEGACY_ID", "OfferOverrides", "Signaling"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfferOverrides:
-    """What one offer may ask of its own connection, against the settings.
-
-    Attributes:
-        ice_servers: ``[{"uris": [...], "credentials": {"username", "password"}?}]``, replacing the
-            configured ones even if empty.
-        ice_credentials: ``{"ufrag", "pwd"}`` of our side.
-        port_range: First and last UDP port; a single port that is taken is a ``PortTakenError``.
-    """
-
-    ice_servers: Sequence[Mapping[str, Any]] | None = None
-    ice_credentials: Mapping[str, str] | None = None
-    port_range: tuple[int, int] | None = None
+_MAX_WAIT_S = 1.0
+_TICK_S = 1.0
+_CLOSE_S = 3.0
+_NO_NETWORK = (
+    "this host has no network address but loopback, on which browsers and the SDK find no path; "
+    "give it another address (a container: its own network), or connect a client that offers a "
+    "127.0.0.1 candidate"
+)
+_ONE_CHANNEL_SDK = re.compile(r"[012]\.")
 
 
 class Signaling:
@@ -39,22 +56,40 @@ class Signaling:
     def __init__(
         self,
         listener: ConnectionListener,
-        stream: LiveStream | None,
+        stream: FrameSource | None,
         tracks: Sequence[Track],
         *,
         settings: WebRtcSettings | None = None,
         clock: Clock | None = None,
         metrics: Metrics | None = None,
     ) -> None:
-        raise NotImplementedError
+        clock = clock or SystemClock()
+        self._tracks = tuple(tracks)
+        self._needs = PeerNeeds(
+            listener=listener,
+            broadcasts=Broadcasts(stream),
+            identity=Identity(clock),
+            settings=settings or WebRtcSettings(),
+            clock=clock,
+        )
+        self._peers: dict[int, Peer] = {}
+        self._answers: dict[int, StagedAnswer] = {}
+        self._early = EarlyCandidates(per_connection=self._needs.settings.max_candidates)
+        self._ids = ConnectionIds()
+        self._tasks = TaskSet()
+        self._ticker: asyncio.Task[Any] | None = None
+
+    def __len__(self) -> int:
+        """Return the number of connections, those still connecting included."""
+        return len(self._peers)
 
     def no_network_reason(self) -> str | None:
         """Return why browsers and SDKs cannot reach this host, ``None`` when they can."""
-        raise NotImplementedError
+        return None if list_addresses() else _NO_NETWORK
 
     def ice_servers(self) -> list[dict[str, Any]]:
         """Return the configured servers as clients want them: ``uris`` and ``credentials``."""
-        raise NotImplementedError
+        return describe_servers(self._needs.settings.ice_servers)
 
     def register(self) -> tuple[int, dict[str, Any]]:
         """Mint a connection id.
@@ -65,7 +100,15 @@ class Signaling:
         Raises:
             ConnectionLimitError: Every id is in use.
         """
-        raise NotImplementedError
+        track_map = {
+            track.name: {
+                "kind": str(track.kind),
+                "direction": str(track.direction),
+                "rate": track.sample_rate,
+            }
+            for track in self._tracks
+        }
+        return self._ids.mint(self._peers), track_map
 
     async def offer(
         self,
@@ -89,7 +132,64 @@ class Signaling:
             NoNetworkError: This host has only loopback and the offer names no loopback address.
             PortTakenError: The one port asked for is in use.
         """
-        raise NotImplementedError
+        check_id(connection_id)
+        settings = self._needs.settings
+        offer = parse_offer(
+            sdp, max_bytes=settings.max_sdp_bytes, max_sections=settings.max_sections
+        )
+        negotiation = negotiate(offer, track_mapping, self._tracks)
+        addresses = self._addresses_for(connection_id, offer)
+        plan = plan_gathering(settings, overrides or OfferOverrides(), addresses)
+        if connection_id not in self._peers and len(self._peers) >= settings.max_connections:
+            raise ConnectionLimitError(settings.max_connections)
+        wanted = _wanted_channels(connection_id, client_info or {})
+        peer = Peer(connection_id, negotiation, plan, self._needs, wanted=wanted)
+        await self._replace(connection_id, peer, offer)
+
+    async def _replace(self, connection_id: int, peer: Peer, offer: SessionOffer) -> None:
+        """Put *peer* in the place of whoever has this id, and start it."""
+        self._ids.use(connection_id)
+        answer = self._answers[connection_id] = StagedAnswer(connection_id)
+        old, self._peers[connection_id] = self._peers.get(connection_id), peer
+        is_ready = False
+        try:
+            if old is not None:
+                await old.close("replaced by a new offer")
+            await peer.link.bind()
+            lines = map(parse_candidate, offer.candidates)
+            known = [candidate for candidate in lines if candidate is not None]
+            known += self._early.take(connection_id, peer.remote_ufrag)
+            await peer.link.add_candidates(known)
+            is_ready = True
+        finally:  # in any case somebody must let go of its sockets
+            if not is_ready:
+                peer.link.give_up("its offer failed")
+            self._tasks.spawn(self._serve(peer, answer), f"connection-{connection_id}")
+            if self._ticker is None or self._ticker.done():
+                self._ticker = self._tasks.spawn(self._tick(), "connections-tick")
+
+    async def _serve(self, peer: Peer, answer: StagedAnswer) -> None:
+        try:
+            await peer.run(answer.stage)
+        finally:
+            answer.fail(peer.link.lost_reason)
+            if self._peers.get(peer.connection_id) is peer:
+                del self._peers[peer.connection_id]
+
+    def _addresses_for(self, connection_id: int, offer: SessionOffer) -> list[str]:
+        """Return the addresses to bind for a peer.
+
+        Raises:
+            NoNetworkError: There is only loopback and the peer is not on it.
+        """
+        addresses = list_addresses()
+        remote: list[RemoteCandidate | None] = [parse_candidate(line) for line in offer.candidates]
+        remote += self._early.peek(connection_id)
+        if any(candidate is not None and candidate.is_loopback for candidate in remote):
+            return [*addresses, LOOPBACK]
+        if not addresses:
+            raise NoNetworkError(_NO_NETWORK)
+        return addresses
 
     async def take_answer(self, connection_id: int, wait_s: float = 0.0) -> str | None:
         """Return the staged answer once, waiting up to *wait_s* seconds (at most 1) for it.
@@ -102,7 +202,13 @@ class Signaling:
             UnknownConnectionError: Nobody registered it or made an offer for it.
             NegotiationError: The offer could not be answered after all.
         """
-        raise NotImplementedError
+        check_id(connection_id)
+        answer = self._answers.get(connection_id)
+        if answer is None:
+            if self._ids.is_waiting(connection_id):
+                return None
+            raise UnknownConnectionError(connection_id)
+        return await answer.take(min(wait_s, _MAX_WAIT_S))
 
     def add_candidates(
         self,
@@ -110,7 +216,7 @@ class Signaling:
         candidates: Sequence[Mapping[str, Any]],
         is_final: bool = False,
     ) -> None:
-        """Take trickled candidates, keeping those of an id that has made no offer yet.
+        """Take trickled candidates, keeping those of an offer that has not come yet.
 
         Each is ``{"candidate", "sdp_mid", "sdp_mline_index"}``. Empty strings, names that would
         have to be looked up, TCP and junk are dropped; *is_final* changes nothing.
@@ -118,8 +224,41 @@ class Signaling:
         Raises:
             ConnectionIdError: The id is outside 1001-9999.
         """
-        raise NotImplementedError
+        check_id(connection_id)
+        useful = read_candidates(candidates)
+        peer = self._peers.get(connection_id)
+        now = [c for c in useful if peer is not None and c.ufrag in (None, peer.remote_ufrag)]
+        later = [c for c in useful if c not in now]
+        if later:
+            self._early.keep(connection_id, later)
+        if now and peer is not None:
+            self._tasks.spawn(peer.link.add_candidates(now), f"candidates-{connection_id}")
 
     async def close_all(self, reason: str) -> None:
         """Close every peer within a bound and forget every id, answer and candidate."""
-        raise NotImplementedError
+        closing = [
+            self._tasks.spawn(peer.close(reason), f"close-{peer.connection_id}")
+            for peer in self._peers.values()
+        ]
+        if closing:
+            await asyncio.wait(closing, timeout=_CLOSE_S)
+        await self._tasks.close(_CLOSE_S)
+        self._peers.clear()
+        self._answers.clear()
+        self._early.clear()
+        self._ids.clear()
+
+    async def _tick(self) -> None:
+        while self._peers:
+            await self._needs.clock.sleep_until(self._needs.clock.now() + _TICK_S)
+            for peer in list(self._peers.values()):
+                await peer.tick()
+
+
+def _wanted_channels(connection_id: int, client_info: Mapping[str, Any]) -> WantedChannels:
+    """Return which channels this kind of client opens."""
+    is_js = client_info.get("sdk_type") == "js"
+    is_old = bool(_ONE_CHANNEL_SDK.match(str(client_info.get("sdk_version", ""))))
+    if connection_id == LEGACY_ID or (is_js and is_old):
+        return WantedChannels.DATA
+    return WantedChannels.BOTH

@@ -1,0 +1,98 @@
+"""Broadcast: each encoded frame of one (track, codec) packetised once for all its viewers."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.webrtc.packetizer import make_packetizer
+
+
+class Hold(Protocol):
+    """A viewer's subscription, as ``LiveStream.subscribe`` makes it."""
+
+    def request_key(self, urgent: bool = False) -> None:
+        """Ask for a key frame."""
+        ...
+
+    def close(self) -> None:
+        """Get no more frames."""
+        ...
+
+
+class FrameSource(Protocol):
+    """Where encoded frames come from: the live stream."""
+
+    def subscribe(self, track: str, codec: Codec, sink: Callable[[EncodedFrame], None]) -> Hold:
+        """Send the frames of *track* to *sink*, on the event loop, beginning with a key frame."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """One frame (or sound packet), ready to be numbered for each viewer.
+
+    Attributes:
+        payloads: Of its RTP packets; shared by all viewers and their retransmissions.
+        timestamp: 32 bits.
+        presented_at: Monotonic seconds.
+        is_key: A viewer may start here.
+        size_bytes: Of all payloads.
+    """
+
+    payloads: Sequence[bytes]
+    timestamp: int
+    presented_at: float
+    is_key: bool
+    size_bytes: int
+
+
+class Broadcast:
+    """Shares the packetised frames of one (track, codec).
+
+    The source calls all viewers with one frame before it goes on to the next, so remembering the
+    last one is enough.
+    """
+
+    def __init__(self, source: FrameSource, track: str, codec: Codec) -> None:
+        self._source, self._track = source, track
+        self.codec = codec
+        self._packetizer = make_packetizer(codec)
+        self._origin = random.getrandbits(32)
+        self._frame: EncodedFrame | None = None
+        self._picture: Picture | None = None
+
+    def subscribe(self, sink: Callable[[EncodedFrame], None]) -> Hold:
+        """Send every frame to *sink*, beginning with a key frame made at once."""
+        return self._source.subscribe(self._track, self.codec, sink)
+
+    def picture(self, frame: EncodedFrame) -> Picture:
+        """Return *frame* packetised; the first viewer that asks pays for it."""
+        if frame is not self._frame or self._picture is None:
+            payloads = self._packetizer.packetize(frame.data)
+            self._picture = Picture(
+                payloads=payloads,
+                timestamp=(self._origin + frame.timestamp) & 0xFFFFFFFF,
+                presented_at=frame.presented_at,
+                is_key=frame.is_key,
+                size_bytes=sum(map(len, payloads)),
+            )
+            self._frame = frame
+        return self._picture
+
+
+class Broadcasts:
+    """The broadcasts of one live stream."""
+
+    def __init__(self, source: FrameSource | None) -> None:
+        self._source = source
+        self._running: dict[tuple[str, Codec], Broadcast] = {}
+
+    def of(self, track: str, codec: Codec) -> Broadcast:
+        """Return the broadcast of *track* in *codec*, making it when there is none."""
+        assert self._source is not None, "output tracks need a live stream"
+        key = (track, codec)
+        if key not in self._running:
+            self._running[key] = Broadcast(self._source, track, codec)
+        return self._running[key]

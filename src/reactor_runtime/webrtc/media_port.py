@@ -1,0 +1,60 @@
+"""MediaPort: RTP and RTCP in and out of one peer's encrypted path."""
+
+from collections.abc import Callable, Iterable
+
+from reactor_runtime.webrtc.aiortc_hooks import DtlsTransport, IceAgent, backlog_bytes
+from reactor_runtime.webrtc.local_addresses import is_near
+
+
+class MediaPort:
+    """Encrypts what leaves and decrypts what arrives. Belongs to the event loop.
+
+    Attributes:
+        on_packet: Called with each packet of the peer, decrypted, and whether it is RTCP.
+    """
+
+    def __init__(self) -> None:
+        self._agent: IceAgent | None = None
+        self._dtls: DtlsTransport | None = None
+        self.on_packet: Callable[[bytes, bool], None] = lambda packet, is_rtcp: None
+
+    def attach(self, agent: IceAgent, dtls: DtlsTransport) -> None:
+        """Use this path and these keys, once they exist."""
+        self._agent, self._dtls = agent, dtls
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the peer is on this machine or in a private network."""
+        address = self._agent.peer_address if self._agent is not None else None
+        return address is not None and is_near(address)
+
+    @property
+    def backlog_bytes(self) -> int:
+        """Bytes that wait to leave."""
+        path = self._agent.path() if self._agent is not None else None
+        return 0 if path is None else backlog_bytes(path[0])
+
+    def send_rtp(self, packets: Iterable[bytes]) -> None:
+        """Encrypt and send RTP packets; dropped while there is no path."""
+        path = self._agent.path() if self._agent is not None else None
+        if path is None or self._dtls is None or not self._dtls.can_protect:
+            return
+        transport, address = path
+        send, protect = transport.sendto, self._dtls.protector()
+        for packet in packets:
+            send(protect(packet), address)
+
+    def send_rtcp(self, packet: bytes) -> None:
+        """Encrypt and send one (compound) RTCP packet; dropped while there is no path."""
+        path = self._agent.path() if self._agent is not None else None
+        if path is not None and self._dtls is not None and self._dtls.can_protect:
+            path[0].sendto(self._dtls.protect_rtcp(packet), path[1])
+
+    def receive(self, packet: bytes) -> None:
+        """Take a packet as it came from the network; what does not decrypt is dropped."""
+        if len(packet) < 12 or self._dtls is None:
+            return
+        is_rtcp = 192 <= packet[1] <= 223
+        plain = self._dtls.unprotect(packet, is_rtcp=is_rtcp)
+        if plain is not None:
+            self.on_packet(plain, is_rtcp)

@@ -1,0 +1,160 @@
+"""OutboundTrack: one viewer's copy of one output track."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.media.encoded_frame import EncodedFrame
+from reactor_runtime.webrtc.broadcast import Broadcast, Hold
+from reactor_runtime.webrtc.media_port import MediaPort
+from reactor_runtime.webrtc.negotiation import SectionPlan
+from reactor_runtime.webrtc.rtcp_packets import ReportBlock
+from reactor_runtime.webrtc.rtp_stream import RtpStream
+from reactor_runtime.webrtc.sender_reports import SenderReports
+from reactor_runtime.webrtc.session_answer import StreamIds
+
+
+class Flow(StrEnum):
+    """What becomes of the next frame."""
+
+    PAUSED = "paused"
+    AWAITING_KEY = "awaiting_key"  # dropped, unless it is a key frame
+    FLOWING = "flowing"
+
+
+@dataclass(slots=True)
+class OutboundCounters:
+    """What one viewer was sent of one track, and what it says of it.
+
+    Attributes:
+        packets: RTP packets sent, without repeats.
+        octets: Bytes of their payloads.
+        frames: Pictures, or packets of sound.
+        cuts: How often the viewer fell behind and was cut.
+        dropped: Frames it did not get for that.
+        repeats: Packets sent again.
+        key_requests: PLI and FIR received.
+        lost: Packets it says it lost.
+        round_trip_s: There and back.
+        estimate_bps: What it believes its line can carry; the shared encoder does not follow it.
+    """
+
+    packets: int = 0
+    octets: int = 0
+    frames: int = 0
+    cuts: int = 0
+    dropped: int = 0
+    repeats: int = 0
+    key_requests: int = 0
+    lost: int = 0
+    round_trip_s: float | None = None
+    estimate_bps: int | None = None
+
+
+class OutboundTrack:
+    """Sends one track to one viewer while it is resumed.
+
+    A viewer whose packets do not leave fast enough is cut: it gets nothing until its backlog is
+    gone, then starts again at a key frame. Nobody else notices.
+    """
+
+    def __init__(
+        self,
+        plan: SectionPlan,
+        broadcast: Broadcast,
+        port: MediaPort,
+        *,
+        clock: Clock,
+        cname: str,
+        max_backlog_bytes: int,
+    ) -> None:
+        self.counters = OutboundCounters()
+        self._broadcast, self._port, self._clock = broadcast, port, clock
+        self._max_backlog_bytes = max_backlog_bytes
+        self._flow = Flow.PAUSED
+        self._hold: Hold | None = None
+        self._stream = RtpStream(plan)
+        self._reports = SenderReports(self._stream.ids.ssrc, broadcast.codec, cname, clock)
+
+    @property
+    def ids(self) -> StreamIds:
+        """The SSRCs the answer announces."""
+        return self._stream.ids
+
+    @property
+    def flow(self) -> Flow:
+        """What becomes of the next frame."""
+        return self._flow
+
+    def show_at_once(self) -> None:
+        """Ask the viewer not to smooth pictures."""
+        self._stream.show_at_once()
+
+    def resume(self) -> None:
+        """Send frames from a key frame on, which is made at once. Idempotent."""
+        if self._hold is None:
+            self._flow = Flow.AWAITING_KEY
+            self._hold = self._broadcast.subscribe(self.show)
+
+    def pause(self) -> None:
+        """Send nothing. Idempotent."""
+        self._flow = Flow.PAUSED
+        if self._hold is not None:
+            self._hold.close()
+            self._hold = None
+
+    def show(self, frame: EncodedFrame) -> None:
+        """Send *frame*, unless the viewer is paused, behind, or waits for a key frame."""
+        if self._flow is Flow.PAUSED or not self._may_send(frame):
+            return
+        picture = self._broadcast.picture(frame)
+        self._port.send_rtp(self._stream.packets(picture, self._clock.now()))
+        self._reports.count(picture)
+        counters = self.counters
+        counters.packets += len(picture.payloads)
+        counters.octets += picture.size_bytes
+        counters.frames += 1
+        if counters.frames == 1:
+            self.report()  # the receiver needs our clock to play sound and picture together
+
+    def _may_send(self, frame: EncodedFrame) -> bool:
+        backlog = self._port.backlog_bytes
+        if self._flow is Flow.FLOWING:
+            if backlog <= self._max_backlog_bytes:
+                return True
+            self._flow = Flow.AWAITING_KEY
+            self.counters.cuts += 1
+        elif frame.is_key and backlog <= self._max_backlog_bytes // 4:
+            self._flow = Flow.FLOWING
+            return True
+        elif backlog == 0 and self._hold is not None and self.counters.cuts:
+            self._hold.request_key(urgent=True)
+        self.counters.dropped += 1
+        return False
+
+    def send_again(self, sequences: tuple[int, ...]) -> None:
+        """Send lost packets once more, as far as they are remembered."""
+        now = self._clock.now()
+        packets = [self._stream.repeat(sequence, now) for sequence in sequences]
+        found = [packet for packet in packets if packet is not None]
+        self.counters.repeats += len(found)
+        self._port.send_rtp(found)
+
+    def request_key(self) -> None:
+        """Pass on that the viewer cannot go on without a key frame."""
+        self.counters.key_requests += 1
+        if self._hold is not None:
+            self._hold.request_key()
+
+    def note_report(self, block: ReportBlock) -> None:
+        """Take what the viewer says of this stream."""
+        self.counters.lost = block.packets_lost
+        round_trip = self._reports.round_trip_s(block)
+        if round_trip is not None:
+            self.counters.round_trip_s = round_trip
+
+    def report(self) -> None:
+        """Send a sender report, once there is something to report on."""
+        packet = self._reports.write() if self._flow is not Flow.PAUSED else None
+        if packet is not None:
+            self._port.send_rtcp(packet)

@@ -1,0 +1,236 @@
+"""Peer: one viewer's WebRTC connection, from its offer until it is gone."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.errors import ConnectionClosedError
+from reactor_runtime.log import get_logger
+from reactor_runtime.session.connection import Channel, Connection, ConnectionListener
+from reactor_runtime.webrtc.broadcast import Broadcasts
+from reactor_runtime.webrtc.channel_pair import ChannelPair, WantedChannels
+from reactor_runtime.webrtc.gathering import GatherPlan
+from reactor_runtime.webrtc.identity import Identity
+from reactor_runtime.webrtc.negotiation import Negotiation
+from reactor_runtime.webrtc.peer_media import MediaNeeds, PeerMedia
+from reactor_runtime.webrtc.secure_link import SecureLink
+from reactor_runtime.webrtc.session_answer import render_answer
+from reactor_runtime.webrtc.web_rtc_settings import PlayoutDelay, WebRtcSettings
+
+_log = get_logger(__name__)
+_MAX_HELD_FRAMES = 64
+
+
+class PeerState(StrEnum):
+    """Where a peer is in its life. It only goes forward."""
+
+    CONNECTING = "connecting"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerNeeds:
+    """What every peer is given.
+
+    Attributes:
+        listener: What it reports to.
+        broadcasts: Where its pictures come from.
+        identity: Our certificate.
+        settings: Choices and limits.
+        clock: Time.
+    """
+
+    listener: ConnectionListener
+    broadcasts: Broadcasts
+    identity: Identity
+    settings: WebRtcSettings
+    clock: Clock
+
+
+class Peer(Connection):
+    """Answers one offer and serves the connection it leads to.
+
+    Life: ``link.bind``, then ``run`` until ``close`` or until the path is lost. What arrives before
+    the connection counts as open is held and delivered after ``opened``.
+
+    Attributes:
+        link: Its transport.
+    """
+
+    def __init__(
+        self,
+        connection_id: int,
+        negotiation: Negotiation,
+        plan: GatherPlan,
+        needs: PeerNeeds,
+        *,
+        wanted: WantedChannels,
+    ) -> None:
+        self.connection_id, self.client_id = connection_id, str(connection_id)
+        self._negotiation, self._needs = negotiation, needs
+        self._state, self._finished = PeerState.CONNECTING, asyncio.Event()
+        self._held: list[tuple[Channel, bytes | str]] = []
+        settings, clock = needs.settings, needs.clock
+        self.link = SecureLink(
+            negotiation, plan, needs.identity.certificate, settings=settings, clock=clock
+        )
+        section = negotiation.data_section
+        offered = section.max_message_bytes if section is not None else 0
+        self._channels = ChannelPair(
+            connection_id,
+            wanted if section is not None else WantedChannels.NONE,
+            min(offered or settings.max_message_bytes, settings.max_message_bytes),
+            settings,
+            on_frame=self._receive,
+            on_closed=lambda: self.link.give_up("the peer has left"),
+        )
+        self.link.on_channel(self._channels.take)
+        media_needs = MediaNeeds(
+            broadcasts=needs.broadcasts,
+            clock=clock,
+            cname=needs.identity.cname,
+            max_backlog_bytes=settings.max_backlog_bytes,
+            wants=lambda track: (
+                self._state is PeerState.OPEN and needs.listener.wants_media(self, track)
+            ),
+            deliver=lambda track, frame: needs.listener.media_received(self, track, frame),
+        )
+        self._media = PeerMedia(negotiation, self.link.media, media_needs)
+
+    # --- its life ---
+
+    async def run(self, stage: Callable[[str], None]) -> None:
+        """Answer (through *stage*), connect, serve, and let go of everything."""
+        link, limit_s = self.link, self._needs.settings.connect_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                await link.unless_lost(link.gather())
+                stage(_render(self._negotiation, link, self._media, self._needs))
+                await link.unless_lost(link.connect())
+                await link.unless_lost(self._channels.opened())
+            self._open()
+            await link.lost.wait()
+            self._end(link.lost_reason)
+        except TimeoutError:
+            self._end(f"no live connection within {limit_s:g} s of its offer")
+        except ConnectionError as error:
+            self._end(str(error))
+        finally:
+            self._end("failed")
+            await _release(self._media, link, self._needs.settings.close_timeout_s)
+            self._finished.set()
+
+    def _open(self) -> None:
+        self._state = PeerState.OPEN
+        wish = self._needs.settings.playout_delay
+        is_near = self.link.media.is_near
+        if wish is PlayoutDelay.ALWAYS or (wish is PlayoutDelay.AUTO and is_near):
+            self._media.show_at_once()
+        _log.info("connection_opened", connection=self.connection_id, near=is_near)
+        self._needs.listener.opened(self)
+        if not self.has_control:  # a client of this kind never asks for its tracks
+            for track in self._media.outputs:
+                self._media.resume(track)
+        held, self._held = self._held, []
+        for channel, frame in held:
+            self._receive(channel, frame)
+
+    def _end(self, reason: str) -> None:
+        was, self._state = self._state, PeerState.CLOSED
+        if was is PeerState.CLOSED:
+            return
+        _log.info("connection_closed", connection=self.connection_id, reason=reason, was=was.value)
+        if was is PeerState.OPEN:
+            self._needs.listener.closed(self, reason)
+
+    async def tick(self) -> None:
+        """Send reports; to be called about once a second."""
+        if self._state is PeerState.OPEN:
+            await self._media.tick()
+
+    def _receive(self, channel: Channel, frame: bytes | str) -> None:
+        if self._state is PeerState.OPEN:
+            self._needs.listener.received(self, channel, frame)
+        elif self._state is PeerState.CONNECTING and len(self._held) < _MAX_HELD_FRAMES:
+            self._held.append((channel, frame))
+
+    def _wants(self, track: str) -> bool:
+        return self._state is PeerState.OPEN and self._needs.listener.wants_media(self, track)
+
+    @property
+    def remote_ufrag(self) -> str:
+        """The ICE credentials of its offer; later candidates with others belong to the next."""
+        return self._negotiation.offer.transport.ufrag
+
+    # --- what a session asks of it ---
+
+    @property
+    def has_control(self) -> bool:
+        """Whether the peer opened a control channel."""
+        return self._channels.has_control
+
+    @property
+    def max_message_bytes(self) -> int:
+        """The largest frame the peer takes."""
+        return self._channels.max_message_bytes
+
+    @property
+    def silent_for_s(self) -> float:
+        """Seconds since anything at all arrived from the peer."""
+        return self._needs.clock.now() - self.link.heard_at
+
+    def send(self, channel: Channel, frame: bytes | str) -> None:
+        """Queue one frame. Raises ``MessageTooLargeError`` or ``ConnectionClosedError``."""
+        if self._state is PeerState.CLOSED:
+            raise ConnectionClosedError(self.connection_id)
+        self._channels.send(channel, frame)
+
+    def resume_track(self, track: str) -> bool:
+        """Start sending an output track."""
+        return self._state is PeerState.OPEN and self._media.resume(track)
+
+    def pause_track(self, track: str) -> bool:
+        """Stop sending an output track."""
+        return self._media.pause(track)
+
+    async def probe(self, timeout_s: float) -> bool:
+        """Ask the peer for a sign of life; any datagram is one."""
+        return self._state is PeerState.OPEN and await self.link.probe(timeout_s)
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return figures for operators."""
+        return {
+            "connection_id": self.connection_id,
+            "state": self._state.value,
+            "silent_for_s": round(self.silent_for_s, 3),
+            "buffered_bytes": self._channels.buffered_bytes,
+            **self._media.stats(),
+        }
+
+    async def close(self, reason: str = "closed by the server") -> None:
+        """Close and release everything within a bound. Idempotent."""
+        self._end(reason)
+        self.link.give_up(reason)
+        await self._finished.wait()
+
+
+def _render(negotiation: Negotiation, link: SecureLink, media: PeerMedia, needs: PeerNeeds) -> str:
+    return render_answer(
+        negotiation,
+        link.describe(needs.identity.cname),
+        media.stream_ids,
+        max_message_bytes=needs.settings.max_message_bytes,
+    )
+
+
+async def _release(media: PeerMedia, link: SecureLink, timeout_s: float) -> None:
+    try:
+        async with asyncio.timeout(timeout_s):
+            await media.close()
+            await link.close()
+    except TimeoutError:
+        _log.warning("connection_closes_slowly")

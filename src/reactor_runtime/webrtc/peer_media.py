@@ -1,0 +1,200 @@
+"""PeerMedia: all tracks of one peer, and which packet belongs to which."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.model.input_buffer import InputFrame
+from reactor_runtime.webrtc.broadcast import Broadcasts
+from reactor_runtime.webrtc.inbound_track import InboundTrack
+from reactor_runtime.webrtc.media_port import MediaPort
+from reactor_runtime.webrtc.negotiation import MID_URI, Negotiation, SectionPlan
+from reactor_runtime.webrtc.outbound_track import OutboundTrack
+from reactor_runtime.webrtc.rtcp_packets import (
+    BitrateEstimate,
+    KeyRequest,
+    Nack,
+    ReceiverReport,
+    RtcpPacket,
+    SenderReport,
+    parse_rtcp,
+)
+from reactor_runtime.webrtc.rtp_packet import RtpPacket, parse_rtp
+from reactor_runtime.webrtc.session_answer import StreamIds
+
+_MAX_SSRCS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaNeeds:
+    """What the tracks of a peer are given.
+
+    Attributes:
+        broadcasts: Where encoded frames come from.
+        clock: Time.
+        cname: Names our clock to the peer.
+        max_backlog_bytes: What may wait to leave before pictures are dropped.
+        wants: Whether inbound frames of the named track are of use.
+        deliver: Takes one inbound frame of the named track.
+    """
+
+    broadcasts: Broadcasts
+    clock: Clock
+    cname: str
+    max_backlog_bytes: int
+    wants: Callable[[str], bool]
+    deliver: Callable[[str, InputFrame], None]
+
+
+class PeerMedia:
+    """Sends output tracks, takes input tracks, and answers RTCP.
+
+    Attributes:
+        outputs: By the track's name.
+        inputs: By mid.
+    """
+
+    def __init__(self, negotiation: Negotiation, port: MediaPort, needs: MediaNeeds) -> None:
+        self._needs = needs
+        self.outputs: dict[str, OutboundTrack] = {}
+        self.inputs: dict[str, InboundTrack] = {}
+        self._ids: dict[str, StreamIds] = {}
+        self._senders: dict[int, OutboundTrack] = {}
+        self._receivers: dict[int, InboundTrack] = {}
+        self._by_payload_type: dict[int, list[InboundTrack]] = {}
+        self._mid_ids: set[int] = set()
+        for plan in negotiation.sections:
+            if plan.output is not None:
+                self._add_output(plan, plan.output.name, port)
+            if plan.input is not None:
+                self._add_input(plan, plan.input.name, port)
+        port.on_packet = self.handle
+
+    def _add_output(self, plan: SectionPlan, name: str, port: MediaPort) -> None:
+        assert plan.choice is not None
+        track = OutboundTrack(
+            plan,
+            self._needs.broadcasts.of(name, plan.choice.codec),
+            port,
+            clock=self._needs.clock,
+            cname=self._needs.cname,
+            max_backlog_bytes=self._needs.max_backlog_bytes,
+        )
+        self.outputs[name] = track
+        self._ids[plan.section.mid] = track.ids
+        self._senders[track.ids.ssrc] = track
+
+    def _add_input(self, plan: SectionPlan, name: str, port: MediaPort) -> None:
+        assert plan.choice is not None
+        wants, deliver = self._needs.wants, self._needs.deliver
+        track = InboundTrack(
+            plan,
+            port,
+            clock=self._needs.clock,
+            wanted=lambda: wants(name),
+            deliver=lambda frame: deliver(name, frame),
+        )
+        self.inputs[plan.section.mid] = track
+        for ssrc in plan.section.ssrcs:
+            self._receivers[ssrc] = track
+        for number in (plan.choice.payload_type, plan.choice.rtx_payload_type):
+            if number is not None:
+                self._by_payload_type.setdefault(number, []).append(track)
+        if MID_URI in plan.extensions:
+            self._mid_ids.add(plan.extensions[MID_URI])
+
+    @property
+    def stream_ids(self) -> Mapping[str, StreamIds]:
+        """The SSRCs of what is sent, by mid."""
+        return self._ids
+
+    def show_at_once(self) -> None:
+        """Ask the peer not to smooth pictures."""
+        for track in self.outputs.values():
+            track.show_at_once()
+
+    def resume(self, track: str) -> bool:
+        """Start sending an output; ``False`` when there is none of that name."""
+        if track not in self.outputs:
+            return False
+        self.outputs[track].resume()
+        return True
+
+    def pause(self, track: str) -> bool:
+        """Stop sending an output; ``False`` when there is none of that name."""
+        if track not in self.outputs:
+            return False
+        self.outputs[track].pause()
+        return True
+
+    def handle(self, packet: bytes, is_rtcp: bool) -> None:
+        """Take one decrypted packet of the peer; junk is dropped."""
+        try:
+            if is_rtcp:
+                for part in parse_rtcp(packet):
+                    self._handle_rtcp(part)
+            elif self.inputs:
+                parsed = parse_rtp(packet)
+                track = self._receivers.get(parsed.ssrc) or self._find(parsed)
+                if track is not None:
+                    track.add(parsed)
+        except ValueError:
+            return
+
+    def _find(self, packet: RtpPacket) -> InboundTrack | None:
+        """Return the track of a stream that the offer did not announce, and remember it."""
+        mids = (packet.extensions.get(number) for number in self._mid_ids)
+        named = [self.inputs.get(mid.decode(errors="replace")) for mid in mids if mid is not None]
+        tracks = named or self._by_payload_type.get(packet.payload_type, [])
+        if len(tracks) != 1 or len(self._receivers) >= _MAX_SSRCS:
+            return None
+        if tracks[0] is not None:
+            self._receivers[packet.ssrc] = tracks[0]
+        return tracks[0]
+
+    def _handle_rtcp(self, part: RtcpPacket) -> None:
+        if isinstance(part, SenderReport | ReceiverReport):
+            self._handle_report(part)
+        elif isinstance(part, BitrateEstimate):
+            for track in filter(None, map(self._senders.get, part.ssrcs)):
+                track.counters.estimate_bps = part.bitrate
+        elif isinstance(part, Nack | KeyRequest):
+            sender = self._senders.get(part.media_ssrc)
+            if sender is not None and isinstance(part, Nack):
+                sender.send_again(part.sequences)
+            elif sender is not None:
+                sender.request_key()
+
+    def _handle_report(self, report: SenderReport | ReceiverReport) -> None:
+        if isinstance(report, SenderReport) and report.ssrc in self._receivers:
+            self._receivers[report.ssrc].note_report(report)
+        for block in report.blocks:
+            if block.ssrc in self._senders:
+                self._senders[block.ssrc].note_report(block)
+
+    async def tick(self) -> None:
+        """Send reports; to be called about once a second."""
+        for output in self.outputs.values():
+            output.report()
+        for source in self.inputs.values():
+            await source.tick()
+
+    async def close(self) -> None:
+        """Send nothing more and end every decoder, within a bound."""
+        for output in self.outputs.values():
+            output.pause()
+        for source in self.inputs.values():
+            await source.close()
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return figures per track."""
+        inputs = {
+            mid: {"frames": track.frames, "dropped": track.dropped, "unwanted": track.unwanted}
+            for mid, track in self.inputs.items()
+        }
+        outputs = {
+            name: {"flow": track.flow.value, **asdict(track.counters)}
+            for name, track in self.outputs.items()
+        }
+        return {"outputs": outputs, "inputs": inputs}

@@ -1,0 +1,46 @@
+"""SentPictures: what one viewer was sent lately, for what it asks again."""
+
+from collections import deque
+from typing import NamedTuple
+
+from reactor_runtime.webrtc.broadcast import Picture
+
+_PICTURES = 64
+_REPEATS_PER_S = 400
+
+
+class SentPacket(NamedTuple):
+    """One packet as it was sent: its payload is shared with all viewers."""
+
+    payload: bytes
+    timestamp: int
+    is_last: bool
+
+
+class SentPictures:
+    """The last pictures and the number of their first packet. Payloads are not copied."""
+
+    def __init__(self) -> None:
+        self._sent: deque[tuple[int, Picture]] = deque(maxlen=_PICTURES)
+        self._window, self._repeats = 0.0, 0
+
+    def add(self, first_sequence: int, picture: Picture) -> None:
+        """Remember *picture*, whose first packet had number *first_sequence*."""
+        self._sent.append((first_sequence, picture))
+
+    def find(self, sequence: int, now_s: float) -> SentPacket | None:
+        """Return the packet with number *sequence*.
+
+        ``None`` when it is too old, or when more was asked again than a second allows.
+        """
+        if now_s - self._window > 1.0:
+            self._window, self._repeats = now_s, 0
+        if self._repeats >= _REPEATS_PER_S:
+            return None
+        for first, picture in reversed(self._sent):
+            index = sequence - first & 0xFFFF
+            if index < len(picture.payloads):
+                self._repeats += 1
+                is_last = index == len(picture.payloads) - 1
+                return SentPacket(picture.payloads[index], picture.timestamp, is_last)
+        return None

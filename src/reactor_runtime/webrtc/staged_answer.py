@@ -1,0 +1,52 @@
+"""StagedAnswer: the answer to one offer, handed out once."""
+
+import asyncio
+
+from reactor_runtime.errors import NegotiationError
+
+
+class StagedAnswer:
+    """Empty until ``stage`` or ``fail``; empty again once it was taken.
+
+    Attributes:
+        is_settled: Whether the answer, or a failure, has been put in.
+    """
+
+    def __init__(self, connection_id: int) -> None:
+        self._connection_id = connection_id
+        self._settled = asyncio.Event()
+        self._sdp: str | None = None
+        self._failure: str | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the answer, or a failure, has been put in."""
+        return self._settled.is_set()
+
+    def stage(self, sdp: str) -> None:
+        """Put the answer in."""
+        self._sdp = sdp
+        self._settled.set()
+
+    def fail(self, reason: str) -> None:
+        """Say why there will be none; no effect once there was one."""
+        if not self.is_settled:
+            self._failure = reason
+            self._settled.set()
+
+    async def take(self, wait_s: float) -> str | None:
+        """Return the answer once, waiting up to *wait_s* seconds for it.
+
+        Raises:
+            NegotiationError: There will be none.
+        """
+        if wait_s > 0 and not self.is_settled:
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._settled.wait()
+            except TimeoutError:
+                return None
+        if self._failure is not None:
+            raise NegotiationError(self._connection_id, self._failure)
+        sdp, self._sdp = self._sdp, None
+        return sdp
