@@ -70,7 +70,7 @@ class ModelLife:
         session = self._model.session
         session.on_terminated = self._lose
         self._stage.open(session, self._model.signaling)
-        await session.start()
+        await self._model.start()
         async with asyncio.TaskGroup() as tasks:
             loading = tasks.create_task(self._watch_loading())
             reason = await self._lost

@@ -3,6 +3,7 @@
 Importing this module loads media and WebRTC.
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,12 @@ class ServedModel:
     session: Session
     signaling: Signaling
     stream: LiveStream | None
+
+    async def start(self) -> None:
+        """Start the media threads and begin to load the model; returns at once."""
+        if self.stream is not None:
+            self.stream.start(asyncio.get_running_loop())
+        await self.session.start()
 
     async def stop(self) -> None:
         """End the session, the model, every connection and the media threads, in this order."""
