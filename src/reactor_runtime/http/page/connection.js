@@ -148,10 +148,10 @@ export class Connection extends EventTarget {
   async #watch(signal, past) {
     const peer = this.#peer;
     if (!peer.isLost) await new Promise((resolve) => peer.addEventListener("lost", resolve, { once: true }));
-    const { ended, reason } = peer.ending;
+    const { ended, reason, detail } = peer.ending;
     if (signal.aborted) return true;
     if (ended && !isServerGoing(reason)) {
-      this.#enter(Phase.ENDED, { reason });
+      this.#enter(Phase.ENDED, { reason, detail });
       return true;
     }
     if (ended) past.wasLive = false; // the server goes away; a session after that is a new one
@@ -196,5 +196,5 @@ export class Connection extends EventTarget {
 
 /** Endings that are the server's own departure: wait for its return instead of asking a person. */
 function isServerGoing(reason) {
-  return ["evicted", "shutdown", "server_stopped", "restarting"].includes(reason);
+  return reason === "evicted" || /shutting down|restarting/.test(reason);
 }

@@ -97,11 +97,20 @@ export class Keyboard {
     if (kind === "press") void this.#controls.press(command.name);
     else if (kind === "set") this.#set(binding, binding.value);
     else if (kind === "toggle") void this.#controls.set(command.name, !this.#controls.current(command.name));
+    else if (kind === "nudge") this.#nudge(binding);
     else if (kind === "next") {
       const { choices } = command.fields[0];
       const next = (choices.indexOf(this.#controls.current(command.name)) + 1) % choices.length;
       void this.#controls.set(command.name, choices[next]);
     }
+  }
+
+  #nudge({ command, value }) {
+    const { minimum, maximum, step } = command.fields[0];
+    const raw = this.#controls.current(command.name) + value * (maximum - minimum);
+    const next = minimum + Math.round((raw - minimum) / step) * step;
+    const bounded = Math.min(maximum, Math.max(minimum, Number(next.toFixed(10))));
+    void this.#controls.set(command.name, bounded);
   }
 
   #set({ command }, value) {

@@ -9,6 +9,7 @@ import { Log } from "./log.js";
 import { Notice } from "./notice.js";
 import { Phase } from "./phase.js";
 import { Publisher } from "./publish.js";
+import { pause } from "./rate.js";
 import { readSchema } from "./schema.js";
 import { Server } from "./server.js";
 import { assignKeys } from "./shortcuts.js";
@@ -41,6 +42,8 @@ const notice = new Notice(find("chip"), find("notice"), {
     connection.open();
   },
 });
+
+const NO_PICTURE_MS = 1500;
 
 let commands = new Map();
 let shownSchema = "";
@@ -77,8 +80,8 @@ connection.addEventListener("phase", ({ detail }) => {
   notice.show(phase, facts);
   find("stop-button").hidden = phase !== Phase.LIVE;
   if (phase === Phase.ENDED) {
-    const { title, text } = endingWords(facts.reason);
-    log.notice(`${title}. ${text}`, facts.reason?.startsWith("error") ? "error" : "notice");
+    const { title, text } = endingWords(facts.reason, facts.detail);
+    log.notice(`${title}. ${text}`, facts.reason === "error" ? "error" : "notice");
   } else if (phase === Phase.RECONNECTING && facts.reason) log.notice(`Reconnecting: ${facts.reason}`);
 });
 
@@ -100,14 +103,23 @@ connection.addEventListener("joined", ({ detail: { peer, descriptor } }) => {
   sound.joined((member, body) => peer.notify(member, body));
   publisher.joined(peer);
   stats.follow(peer);
-  if (stage.hasVideo) notice.wait("Waiting for the first picture");
+  if (stage.hasVideo) awaitPicture(peer);
 });
+
+/** Say what is missing while there is no picture; a model that transforms a camera needs one first. */
+async function awaitPicture(peer) {
+  const isWaiting = () => connection.peer === peer && !stage.hasPicture;
+  if (isWaiting()) notice.wait("Waiting for the first picture");
+  await pause(NO_PICTURE_MS);
+  const input = publisher.idleVideo;
+  if (isWaiting() && input) notice.ask("Nothing to see yet", "This model may need your camera first.", "Send camera", () => input.begin());
+}
 
 stage.addEventListener("picture", () => {
   if (connection.phase === Phase.LIVE) notice.clear();
 });
 connection.addEventListener("message", ({ detail }) => log.broadcast(detail));
-connection.addEventListener("problem", ({ detail }) => log.notice(refusalWords(detail.code, detail.message), "error"));
+connection.addEventListener("problem", ({ detail }) => log.notice(detail.message || refusalWords(detail.code), "error"));
 connection.addEventListener("moderated", ({ detail }) => log.notice(detail.message || "The server judged an input unsuitable", "error"));
 connection.addEventListener("unsteady", ({ detail }) => notice.unsteady(detail));
 

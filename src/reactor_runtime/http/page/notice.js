@@ -28,6 +28,11 @@ export class Notice {
     this.#set({ title, text, isBusy: true });
   }
 
+  /** The same, with something to do about it. */
+  ask(title, text, action, onAction) {
+    this.#set({ title, text, action, onAction });
+  }
+
   clear() {
     this.#set({ title: "" });
   }
@@ -39,7 +44,7 @@ export class Notice {
     this.#chip.querySelector(".chip-text").textContent = isUnsteady ? "Unsteady" : "Live";
   }
 
-  #set({ title, text, action, isBusy, asksToken, tone }) {
+  #set({ title, text, action, onAction = this.onAction, isBusy, asksToken, tone }) {
     this.#root.hidden = !title;
     this.#root.dataset.tone = tone ?? "";
     if (!title) return this.#root.replaceChildren();
@@ -48,7 +53,7 @@ export class Notice {
       h("h2", {}, title),
       text ? h("p", {}, text) : null,
       asksToken ? this.#tokenForm() : null,
-      action ? h("button", { type: "button", class: "primary", onclick: this.onAction }, action) : null,
+      action ? h("button", { type: "button", class: "primary", onclick: () => onAction() }, action) : null,
     ];
     this.#root.replaceChildren(h("div", { class: "notice-card" }, parts.filter(Boolean)));
   }

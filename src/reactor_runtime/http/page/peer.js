@@ -20,11 +20,11 @@ export class PeerError extends Error {
 
 /**
  * Events: "track" ({name, track, receiver}), "message" (a broadcast), "problem" (an uncorrelated
- * error), "moderated", "unsteady" (detail: true or false), and once "lost" ({ended, reason}).
+ * error), "moderated", "unsteady" (detail: true or false), and once "lost" (its `ending`).
  */
 export class Peer extends EventTarget {
   connectionId = null;
-  ending = null; // once lost: {ended, reason}
+  ending = null; // once lost: {ended, reason, detail?}
   #server;
   sessionId;
   #tracks;
@@ -33,6 +33,7 @@ export class Peer extends EventTarget {
   #senders = new Map();
   #calls = { data: new Calls("data"), control: new Calls("ctrl") };
   #timers = {};
+  #problem = "";
 
   constructor(server, sessionId, tracks, iceServers) {
     super();
@@ -161,14 +162,27 @@ export class Peer extends EventTarget {
     try {
       frame = decode(new Uint8Array(payload));
     } catch {
-      this.#tell("problem", { code: "unreadable", message: "a message of the server made no sense" });
+      this.#tell("problem", { code: "unreadable", message: "A message of the server made no sense" });
       return;
     }
     if (frame.requestId && this.#calls[label].settle(frame)) return;
     if (frame.type === "message") this.#tell("message", frame.body);
-    else if (frame.type === "error") this.#tell("problem", frame.body);
-    else if (frame.type === "moderation") this.#tell("moderated", frame.body);
-    else if (frame.type === "session_ended") this.#lose({ ended: true, reason: frame.body.reason });
+    else if (frame.type === "error") this.#complain(frame.body);
+    else if (frame.type === "moderation") this.#moderate(frame.body);
+    else if (frame.type === "session_ended") {
+      this.#lose({ ended: true, reason: frame.body.reason, detail: this.#problem });
+    }
+  }
+
+  /** An error that answers nothing: before an end of the session it says why. */
+  #complain(error) {
+    this.#problem = error.message;
+    this.#tell("problem", error);
+  }
+
+  #moderate(verdict) {
+    this.#tell("moderated", verdict);
+    if (verdict.action === "terminate") this.#lose({ ended: true, reason: "moderated", detail: verdict.message });
   }
 
   #watch() {

@@ -62,7 +62,12 @@ class Input {
 
   #press() {
     if (this.media) void this.end();
-    else void this.#begin(() => openDevice(this.kind));
+    else void this.begin();
+  }
+
+  /** Send the person's device. */
+  begin() {
+    return this.#begin(() => openDevice(this.kind));
   }
 
   async #begin(open) {
@@ -147,6 +152,11 @@ export class Publisher {
     const elements = [...this.#inputs.values()].map(({ element }) => element);
     this.#root.replaceChildren(...elements);
     this.#root.closest("section").hidden = tracks.length === 0;
+  }
+
+  /** The first video input that nothing is sent to; undefined when there is none. */
+  get idleVideo() {
+    return [...this.#inputs.values()].find(({ kind, media }) => kind === "video" && !media);
   }
 
   joined(peer) {

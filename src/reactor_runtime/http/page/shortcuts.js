@@ -1,5 +1,6 @@
 // Which key works which command, decided from names alone. Pure; keyboard.js listens.
 
+const NUDGE = 1 / 20; // of a slider's range
 const RESERVED = ["m", "f", "s", "?", "Escape"];
 
 const DIRECTIONS = [
@@ -9,6 +10,10 @@ const DIRECTIONS = [
   { words: ["down", "back", "backward", "backwards"], keys: ["ArrowDown", "s"] },
 ];
 const NEUTRAL = ["none", "idle", "still", "stop", "stay", "neutral", "center", "centre", "straight", "hold"];
+const NUDGED = [
+  { words: ["turn", "steer", "steering", "yaw", "heading", "pan"], less: "ArrowLeft", more: "ArrowRight" },
+  { words: ["speed", "throttle", "velocity", "zoom", "altitude", "pitch", "height"], less: "ArrowDown", more: "ArrowUp" },
+];
 const NAMED = [
   { words: ["reset", "restart"], key: "r" },
   { words: ["pause", "play", "resume", "freeze"], key: "p" },
@@ -76,16 +81,32 @@ function bindDirections(commands, keys) {
   return bound;
 }
 
+/** Arrows that no command took move the sliders named after what arrows do. */
+function bindSliders(commands, keys) {
+  for (const { words, less, more } of NUDGED) {
+    const command = commands.find(
+      ({ kind, fields }) =>
+        kind === "state" && fields[0].kind === "slider" && wordsOf(fields[0].name).some((word) => words.includes(word)),
+    );
+    if (!command || keys.taken.has(less) || keys.taken.has(more)) continue;
+    const action = { command, kind: "nudge", repeats: true };
+    keys.bind(less, { ...action, value: -NUDGE, what: `${command.label}: less` });
+    keys.bind(more, { ...action, value: NUDGE, what: `${command.label}: more` });
+  }
+}
+
 const letters = (name) => [...String(name).toLowerCase()].filter((letter) => /[a-z]/.test(letter));
 
 /**
  * Give keys to the commands that a key press can carry. Returns
  * `[{key, command, kind, value?, release?, repeats?, what}]` with kind "press" (a button), "set" (a
- * choice, `release` is sent when the key goes up), "toggle" (a switch) or "next" (the next choice).
+ * choice, `release` is sent when the key goes up), "nudge" (a slider, by `value` of its range),
+ * "toggle" (a switch) or "next" (the next choice).
  */
 export function assignKeys(commands) {
   const keys = new Keys();
   const bound = bindDirections(commands, keys);
+  bindSliders(commands, keys);
   for (const command of commands) {
     if (command.kind !== "button" || bound.has(command.name)) continue;
     const named = NAMED.find(({ words }) => words.some((word) => wordsOf(command.name).includes(word)));

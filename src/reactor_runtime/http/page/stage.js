@@ -86,6 +86,11 @@ export class Stage extends EventTarget {
     }
   }
 
+  /** Whether the large picture has begun on this connection. */
+  get hasPicture() {
+    return this.#tiles.get(this.#main)?.element.classList.contains("has-picture") ?? false;
+  }
+
   get hasVideo() {
     return this.#tiles.size > 0;
   }

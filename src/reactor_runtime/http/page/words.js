@@ -2,21 +2,32 @@
 
 import { Phase } from "./phase.js";
 
+const LOG_HAS_IT = "The server’s log has the cause.";
+
 const ENDINGS = {
   stopped: ["The session was stopped", "Start a new one whenever you like."],
   timed_out: ["The session timed out", "Nobody was connected for a while, so the server ended it."],
-  error: ["The model failed", "It raised an error and the session ended. The server’s log has the cause."],
+  error: ["The model failed", `It raised an error and the session ended. ${LOG_HAS_IT}`],
   moderated: ["The session was ended by moderation", "The server judged an input unsuitable."],
   start_refused: ["The model refused to start", "The server’s log has the reason."],
   gone: ["The session has ended", "It ended while this page was not connected."],
 };
 
-/** The ending of a session: `{title, text}`; a reason the page does not know is shown as it is. */
-export function endingWords(reason) {
-  const [code, ...rest] = (reason ?? "").split(":");
-  const known = ENDINGS[code.trim()];
-  if (known) return { title: known[0], text: rest.join(":").trim() || known[1] };
-  return { title: "The session has ended", text: reason ? `The server says: ${reason}` : "" };
+/**
+ * The ending of a session: `{title, text}`. A reason the page does not know is shown as it is;
+ * `detail` is what the server said of it before.
+ */
+export function endingWords(reason = "", detail = "") {
+  const known = ENDINGS[reason];
+  if (!known) return { title: "The session has ended", text: reason ? `The server says: ${reason}` : "" };
+  const [title, text] = known;
+  return { title, text: detail ? `${sentence(detail)} ${reason === "error" ? LOG_HAS_IT : ""}`.trim() : text };
+}
+
+/** "the session failed: X" → "The session failed: X." */
+function sentence(text) {
+  const end = /[.!?…]$/.test(text) ? "" : ".";
+  return text ? text[0].toUpperCase() + text.slice(1) + end : "";
 }
 
 const FAILURES = {
@@ -36,11 +47,11 @@ const FAILURES = {
 
 function failureWords({ code, status, detail }) {
   if (status === 403) {
-    return { title: "The server does not accept this page", text: detail || "Its origin is not allowed." };
+    return { title: "The server does not accept this page", text: sentence(detail) || "Its origin is not allowed." };
   }
   const known = FAILURES[code];
   if (known) return { title: known[0], text: known[1] };
-  return { title: "The connection was refused", text: detail || "" };
+  return { title: "The connection was refused", text: sentence(detail ?? "") };
 }
 
 const AGAIN = "Try again";
@@ -50,7 +61,7 @@ const AGAIN = "Try again";
  * `title` empty means the picture needs no notice over it.
  */
 export function phaseWords(phase, facts = {}) {
-  const trying = facts.detail ? `${facts.detail}. ` : "";
+  const trying = facts.detail ? `${sentence(facts.detail)} ` : "";
   switch (phase) {
     case Phase.CONTACTING:
       return { chip: "Connecting", tone: "busy", title: "Connecting", text: "", isBusy: true };
@@ -87,8 +98,8 @@ export function phaseWords(phase, facts = {}) {
         isBusy: true,
       };
     case Phase.ENDED: {
-      const words = endingWords(facts.reason);
-      const tone = facts.reason?.startsWith("error") ? "bad" : "idle";
+      const words = endingWords(facts.reason, facts.detail);
+      const tone = facts.reason === "error" ? "bad" : "idle";
       return { chip: tone === "bad" ? "Failed" : "Ended", tone, ...words, action: "Start again" };
     }
     case Phase.FAILED:

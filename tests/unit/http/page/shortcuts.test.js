@@ -51,6 +51,15 @@ test("switches and choices get a letter of their name, never one of the page's o
   assert.equal(keys.d.kind, "next");
 });
 
+test("free arrows move the sliders that are named after them", () => {
+  const turn = state("turn", { kind: "slider", minimum: -1, maximum: 1, step: 0.02 });
+  const speed = state("speed", { kind: "slider", minimum: 0, maximum: 3, step: 0.02 });
+  const keys = keysOf([turn, speed, button("go_up"), button("go_down")]);
+  assert.equal(keys.ArrowLeft.kind, "nudge");
+  assert.equal(keys.ArrowLeft.value, -0.05);
+  assert.equal(keys.ArrowUp.command.name, "go_up");
+});
+
 test("no key works two commands", () => {
   const many = [...Array(30)].map((_, index) => button(`go_left_${index}`));
   const keys = assignKeys(many).map(({ key }) => key);

@@ -33,7 +33,8 @@ test("each way a session ends is told in plain words", () => {
 });
 
 test("the detail of an error reaches the person", () => {
-  assert.match(endingWords("error: ValueError in the model").text, /ValueError/);
+  assert.match(endingWords("error", "the session failed: ValueError").text, /^The session failed: ValueError\. The server’s log/);
+  assert.match(endingWords("moderated", "not this").text, /Not this/);
   assert.match(phaseWords(Phase.FAILED, { code: "refused", detail: "no interface but loopback" }).text, /loopback/);
   assert.match(phaseWords(Phase.FAILED, { status: 403, detail: "origin" }).title, /does not accept/);
   assert.match(phaseWords(Phase.FAILED, { code: "no_path" }).text, /TURN/);
