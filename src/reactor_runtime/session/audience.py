@@ -40,7 +40,8 @@ class Audience:
 
     def __init__(self, host: ModelHost, life: SessionLife, wiring: Wiring) -> None:
         contract = host.contract
-        self.schema: dict[str, Any] = contract.render_schema().to_openapi()
+        schema = contract.render_schema(wiring.settings.model_name or "")
+        self.schema: dict[str, Any] = schema.to_openapi()
         self.clients = ClientRegistry()
         self._host, self._life, self._wiring = host, life, wiring
         self._inbox = EventInbox(host, wiring)
@@ -60,7 +61,9 @@ class Audience:
 
     def join(self, connection: Connection) -> None:
         """Let a client in; outside a session its connection is closed."""
-        if not self._life.state.is_running or self.clients.of(connection) is not None:
+        if self.clients.of(connection) is not None:
+            return
+        if not self._life.state.is_running:
             log.info("connection_refused", connection_id=connection.connection_id)
             self._start_closing(connection)
             return
