@@ -4,6 +4,7 @@ Neither media nor network is loaded, nor is the model: its class is imported and
 """
 
 import argparse
+import contextlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -44,7 +45,8 @@ def read_contract(settings: ServeSettings) -> ModelContract:
     Raises:
         ModelImportError: It cannot be imported, or a declaration in it makes no sense.
     """
-    model = import_served_class(settings)
+    with contextlib.redirect_stdout(sys.stderr):  # what a module prints is not the document
+        model = import_served_class(settings)
     try:
         return ModelContract.of(model)
     except TypeError as error:

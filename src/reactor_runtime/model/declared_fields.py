@@ -55,7 +55,8 @@ def read_fields(cls: type) -> dict[str, DeclaredField]:
         return dict(vars(cls)["_reactor_fields"])
     fields: dict[str, DeclaredField] = {}
     for base in reversed(cls.__mro__[1:]):
-        fields.update(vars(base).get("_reactor_fields", {}))
+        known = vars(base).get("_reactor_fields", {})
+        fields.update({name: known[name] for name in own_annotations(base) if name in known})
     for name, annotation in own_annotations(cls).items():
         if is_authors(cls):
             fields[name] = _declared(cls, name, annotation)

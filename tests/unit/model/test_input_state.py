@@ -116,6 +116,22 @@ def test_fields_are_inherited_and_a_redeclared_one_replaces() -> None:
     assert Child()._trail == []
 
 
+def test_of_two_bases_the_nearer_declaration_counts() -> None:
+    class Root(InputState):
+        speed: int = 1
+
+    class Fast(Root):
+        speed: int = 9
+
+    class Other(Root):
+        zoom: int = 2
+
+    class Both(Other, Fast):
+        pass
+
+    assert (Both().speed, Both.speed, Both().zoom) == (9, 9, 2)
+
+
 @pytest.mark.parametrize("slots", [False, True])
 def test_a_dataclass_decorator_above_it_changes_nothing_that_matters(slots: bool) -> None:
     decorate: Any = dataclass(**{"slots": slots})
