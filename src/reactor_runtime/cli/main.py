@@ -1,7 +1,8 @@
 """The ``reactor`` command: one line per mistake, and help that loads nothing heavy.
 
-Every command imports what it needs inside itself. Exit status: 0 right, 1 the model or server
-failed, 2 a mistake in a flag, variable, manifest or import, 130 interrupted.
+Every command imports what it needs inside itself. Exit status: 0 right, 1 the model failed or the
+doctor found something, 2 a mistake in a flag, variable, manifest or import, 130 interrupted;
+``exit_status.py`` has those of ``reactor serve``.
 """
 
 import os

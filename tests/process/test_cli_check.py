@@ -1,0 +1,116 @@
+"""``reactor check`` and ``reactor schema``: what would be served, without loading it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.process.cli import MODEL, command_line, environment, reactor, write_model
+
+MANIFEST = """\
+model: {name: grey}
+runtime:
+  import: model:M
+  port: 7001
+  turn_timeout: 5
+build: {x: 1}
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    return write_model(tmp_path / "app", MANIFEST)
+
+
+def rows(out: str) -> dict[str, str]:
+    """Label to the rest of its line, blanks squeezed."""
+    split = (line.split() for line in out.splitlines() if line.startswith("  "))
+    return {words[0]: " ".join(words[1:]) for words in split if words}
+
+
+def test_settings_and_their_origins_are_printed(app: Path) -> None:
+    ran = reactor(
+        "check", str(app), "--max-fps", "30", REACTOR_HOST="0.0.0.0", REACTOR_TOKEN="hid3"
+    )
+    assert (ran.status, ran.err) == (0, "")
+    table = rows(ran.out)
+    assert table["port"] == "7001 reactor.yaml line 4"
+    assert table["turn_timeout"] == "5 s reactor.yaml line 5"
+    assert table["max_fps"] == "30 flag --max-fps"
+    assert table["host"] == "0.0.0.0 environment REACTOR_HOST"
+    assert table["token"] == "set (not shown) environment REACTOR_TOKEN"
+    assert table["world_size"] == "1 default"
+    assert table["ignored"] == "build"
+    assert "hid3" not in ran.out
+
+
+def test_the_contract_is_printed_and_the_model_is_not_loaded(app: Path) -> None:
+    ran = reactor("check", ".", cwd=app)
+    assert ran.status == 0  # its load raises
+    table = rows(ran.out)
+    assert table["class"] == "M"
+    assert table["commands"] == "set_hue(hue: number 0…1 = 0.5)"
+
+
+def test_a_class_without_a_manifest_is_checked(app: Path) -> None:
+    ran = reactor("check", "model:M", cwd=app)
+    assert ran.status == 0
+    assert rows(ran.out)["manifest"] == "none"
+
+
+def test_schema_prints_the_document_and_nothing_else(app: Path) -> None:
+    (app / "model.py").write_text("print('hello from the module')\n" + MODEL)
+    ran = reactor("schema", str(app), "--version", "v1.2.3")
+    document = json.loads(ran.out)
+    assert document["info"]["title"] == "grey"
+    assert document["info"]["version"] == "v1.2.3"
+    assert "/events/set_hue" in document["paths"]
+
+
+def test_schema_writes_a_file(app: Path, tmp_path: Path) -> None:
+    out = tmp_path / "schema.json"
+    ran = reactor("schema", str(app), "--out", str(out))
+    assert (ran.status, ran.out) == (0, "")
+    assert json.loads(out.read_text())["openapi"] == "3.1.0"
+
+
+def test_a_reader_that_goes_away_is_no_failure_worth_a_traceback(app: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as closed:
+        done = subprocess.run(
+            command_line("schema", str(app)), stdout=closed, stderr=subprocess.PIPE,
+            text=True, env=environment(), timeout=30,
+        )  # fmt: skip
+    assert "Traceback" not in done.stderr
+
+
+def test_the_published_module_renders_the_same(app: Path, tmp_path: Path) -> None:
+    out = tmp_path / "schema.json"
+    arguments = ["--path", str(app), "--version", "v9", "--out", str(out)]
+    subprocess.run([sys.executable, "-m", "reactor_runtime.schema", *arguments], check=True,
+                   env=environment())  # fmt: skip
+    assert json.loads(out.read_text()) == json.loads(
+        reactor("schema", str(app), "--version", "v9").out
+    )
+    code = (
+        "import json\nfrom reactor_runtime.schema import render\n"
+        f"print(json.dumps(render({str(app)!r}, version='v9')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == json.loads(out.read_text())
+
+
+@pytest.mark.parametrize("command", ["check", "schema"])
+def test_no_media_stack_is_imported(app: Path, command: str) -> None:
+    code = (
+        "import sys\n"
+        "from reactor_runtime.cli.main import run\n"
+        f"assert run([{command!r}, {str(app)!r}]) == 0\n"
+        "heavy = {'aiortc', 'av', 'fastapi', 'uvicorn', 'torch'} & set(sys.modules)\n"
+        "sys.exit(f'loaded {heavy}' if heavy else 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,67 @@
+"""Help is fast and loads nothing that help does not need."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import pytest
+from tests.process.cli import command_line, environment, reactor
+
+from reactor_runtime import __version__
+from reactor_runtime.setting import SETTINGS
+
+HEAVY = (
+    "aiortc", "aioice", "av", "fastapi", "starlette", "uvicorn", "torch", "numpy", "structlog",
+    "yaml", "google.protobuf", "prometheus_client",
+    "reactor_runtime.manifest", "reactor_runtime.settings", "reactor_runtime.serve",
+)  # fmt: skip
+BUDGET_S = 0.5  # of processor time, which a busy machine does not change
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["--version"]])
+def test_help_answers_within_half_a_second(arguments: list[str]) -> None:
+    def once() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command_line(*arguments), capture_output=True, check=True, env=environment())
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    once()  # writes what the interpreter caches
+    assert min(once() for _ in range(3)) < BUDGET_S
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["check", "-h"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import json, sys\n"
+        "from reactor_runtime.cli.main import run\n"
+        f"status = run({arguments!r})\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+        "sys.exit(status)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment()
+    )
+    loaded = set(json.loads(done.stderr))
+    assert sorted(loaded & set(HEAVY)) == []
+
+
+def test_help_names_every_command_and_every_flag() -> None:
+    out = reactor("--help").out
+    for command in ("serve", "check", "schema", "init", "doctor"):
+        assert command in out
+    for command in ("serve", "check", "doctor"):
+        out = reactor(command, "--help", COLUMNS="200").out
+        assert [s.flag for s in SETTINGS if s.flag not in out] == []
+
+
+def test_no_command_shows_help_and_is_a_mistake() -> None:
+    ran = reactor()
+    assert ran.status == 2
+    assert "serve" in ran.out
+    assert ran.err == ""
+
+
+def test_the_version_is_printed() -> None:
+    assert reactor("--version").out.strip() == f"reactor_runtime {__version__}"
