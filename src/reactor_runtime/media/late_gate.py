@@ -46,7 +46,6 @@ class LateGate:
 
     def __init__(self) -> None:
         self._took: deque[float] = deque(maxlen=_REMEMBERED_STEPS)
-        self._usual = 0.0
         self._floor = 0.0
         self._hold = _FIRST_HOLD
         self._held = 0
@@ -57,7 +56,8 @@ class LateGate:
     @property
     def lead(self) -> float:
         """Seconds a step is given."""
-        return max(self._usual, self._floor)
+        usual = nlargest(2, self._took)[-1] if self._took else 0.0
+        return max(usual, self._floor)
 
     def start_at(self, deadline: float, now: float) -> float:
         """Return when a step may start whose chunk is wanted at *deadline* (monotonic seconds)."""
@@ -78,7 +78,6 @@ class LateGate:
         self._grant = None
         took = min(reading.queued_at - begun, reading.horizon_s)
         self._took.append(took)
-        self._usual = nlargest(2, self._took)[-1]
         self._since_late += 1
         if gated and reading.late_s > _HARMLESS_S:
             self._learn_from_harm(took)

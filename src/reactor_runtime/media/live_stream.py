@@ -55,7 +55,6 @@ class LiveStream:
         outputs = [track for track in tracks if track.direction is TrackDirection.OUT]
         metrics = metrics or Metrics()
         self._clock = clock
-        self._metrics = metrics
         self._converter = ChunkConverter(outputs, settings=settings, clock=clock)
         self._pacer = Pacer(
             self._converter.make_lines(),
@@ -80,6 +79,9 @@ class LiveStream:
             [each.name for each in outputs if each.kind is TrackKind.AUDIO], settings
         )
         self._is_running = False
+        metrics.stream_fps.set_function(lambda: self._pacer.stats()["fps"])
+        for name in self._figures:
+            metrics.queue_frames.labels(name).set_function(lambda: self._pacer.stats()["queue"])
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the media threads; encoded frames are delivered on *loop*. Once per object."""
@@ -110,7 +112,6 @@ class LiveStream:
         for name, frames in chunk.video.items():
             self._figures[name].emitted(len(frames))
         self._pacer.put(parts, origin)
-        self._note_queue()
 
     def flush(self) -> None:
         """Drop everything queued and cut every video track to black at once."""
@@ -176,12 +177,6 @@ class LiveStream:
             viewers = sum(out.viewers for (of, _), out in self._fan_outs.items() if of == name)
             tracks[name] = {"viewers": viewers, **figures.as_dict(now)}
         return {**self._pacer.stats(), "tracks": tracks}
-
-    def _note_queue(self) -> None:
-        paced = self._pacer.stats()
-        self._metrics.stream_fps.set(paced["fps"])
-        for name in self._figures:
-            self._metrics.queue_frames.labels(name).set(paced["queue"])
 
     def _video_lane(self, name: str, settings: MediaSettings) -> VideoLane:
         figures = self._figures[name]

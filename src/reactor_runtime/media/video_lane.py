@@ -109,7 +109,7 @@ class VideoLane(Lane):
             owing = list(self._encodings)
         else:
             return None
-        self._sharpen_at = now + _SHARPEN_EVERY_S
+        self._sharpen_at = max(now + _SHARPEN_EVERY_S, self._last.time + _REST_S)
         return partial(self._show, replace(self._last, time=now), owing)
 
     def _show(

@@ -1,0 +1,351 @@
+"""The stream with its threads, real encoders and viewers that decode."""
+
+import asyncio
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, plain, until, video
+
+from reactor_runtime.errors import TrackError
+from reactor_runtime.media.encoded_frame import Codec
+from reactor_runtime.media.live_stream import LiveStream
+from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
+
+MakeStream = Callable[..., LiveStream]
+RED, GREEN, BLUE = (200, 30, 30), (30, 200, 30), (30, 30, 200)
+
+
+def close_to(seen: tuple[int, int, int], wanted: tuple[int, int, int], by: int = 25) -> bool:
+    return all(abs(a - b) <= by for a, b in zip(seen, wanted, strict=True))
+
+
+@contextmanager
+def model(
+    stream: LiveStream, draw: Callable[[int], Any], *, step_s: float, fps: float | None
+) -> Iterator[list[float]]:
+    """Run a model on a thread of its own as a host does; yield the times its steps began."""
+    stopped, room, began = threading.Event(), threading.Event(), list[float]()
+    stream.on_room(room.set)
+
+    def live() -> None:
+        frames = 1
+        while not stopped.is_set():
+            at = stream.step_at(frames)
+            if at is not None and stopped.wait(max(0.0, at - CLOCK.now())):
+                return
+            started = CLOCK.now()
+            began.append(started)
+            time.sleep(step_s)
+            picture = draw(len(began))
+            frames = len(picture)
+            spent = CLOCK.now() - started
+            while not stream.has_room(frames) and not stopped.is_set():
+                room.wait(0.2)
+                room.clear()
+            stream.put(
+                make_chunk({"main": picture}, started_at=started, compute_s=spent, pinned_fps=fps)
+            )
+
+    thread = threading.Thread(target=live)
+    thread.start()
+    try:
+        yield began
+    finally:
+        stopped.set()
+        room.set()
+        thread.join(5)
+
+
+@pytest.mark.parametrize("codec", [Codec.VP8, Codec.H264])
+async def test_a_viewer_sees_what_was_put(make_stream: MakeStream, codec: Codec) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", codec)
+    for colour in (RED, GREEN, BLUE):
+        stream.put(make_chunk({"main": plain(colour)}))
+    await viewer.wait(3)
+    assert [close_to(a, b) for a, b in zip(viewer.colours(), (RED, GREEN, BLUE), strict=True)]
+    assert viewer.keys == 1
+
+
+async def test_the_author_may_overwrite_the_array_at_once(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    picture = plain(RED)
+    for colour in (RED, GREEN, BLUE):
+        picture[:] = colour
+        stream.put(make_chunk({"main": picture}))
+        picture[:] = 255
+    await viewer.wait(3)
+    for seen, wanted in zip(viewer.colours(), (RED, GREEN, BLUE), strict=True):
+        assert close_to(seen, wanted)
+
+
+@pytest.mark.parametrize("codec", [Codec.VP8, Codec.H264])
+async def test_odd_sizes_and_new_sizes_in_mid_stream(make_stream: MakeStream, codec: Codec) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", codec)
+    for size in ((65, 47), (65, 47), (33, 21), (128, 64)):
+        stream.put(make_chunk({"main": plain(GREEN, size=size)}))
+    await viewer.wait(4)
+    even = 2 if codec is Codec.H264 else 1
+    sizes = [each.shape[:2] for each in viewer.pictures()]
+    wanted = [(47, 65), (47, 65), (21, 33), (64, 128)]
+    assert sizes == [(-(-h // even) * even, -(-w // even) * even) for h, w in wanted]
+    assert [each.is_key for each in viewer.frames] == [True, False, True, True]
+    assert all(close_to(each, GREEN) for each in viewer.colours())
+
+
+async def test_metadata_travels_with_its_frame(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED, frames=3)}, metadata={"main": ("a", None, {"b": 1})}))
+    frames = await viewer.wait(3)
+    assert [each.metadata for each in frames] == ["a", None, {"b": 1}]
+
+
+async def test_the_frames_of_a_chunk_leave_evenly(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    for _ in range(2):
+        stream.put(make_chunk({"main": plain(RED, frames=12)}, pinned_fps=24.0))
+    frames = await viewer.wait(24)
+    assert {b.timestamp - a.timestamp for a, b in itertools.pairwise(frames)} == {3750}
+    lateness = sorted(
+        at - each.presented_at for at, each in zip(viewer.arrived, frames, strict=True)
+    )
+    assert lateness[0] >= 0
+    assert lateness[12] < 0.02
+
+
+async def test_one_encoder_serves_every_viewer(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewers = [Viewer(stream, "main", Codec.VP8) for _ in range(5)]
+    stream.put(make_chunk({"main": plain(RED, frames=4)}))
+    for viewer in viewers:
+        await viewer.wait(4)
+        assert all(a is b for a, b in zip(viewer.frames, viewers[0].frames, strict=True))
+    assert stream.stats()["tracks"]["main"]["codecs"]["VP8"]["frames"] == 4
+    assert stream.stats()["tracks"]["main"]["viewers"] == 5
+
+
+async def test_a_join_gets_the_last_picture_at_once_without_a_tick(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    first = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(BLUE)}, pinned_fps=1.0))
+    await first.wait(1)
+    late = Viewer(stream, "main", Codec.VP8)
+    joined = CLOCK.now()
+    (frame, *_) = await late.wait(1, within=0.4)
+    assert frame.is_key
+    assert frame.timestamp > first.frames[0].timestamp
+    assert frame.presented_at - joined < 0.2
+    assert close_to(late.colours()[0], BLUE)
+
+
+async def test_nothing_is_encoded_without_a_viewer_and_time_goes_on(
+    make_stream: MakeStream,
+) -> None:
+    stream = make_stream()
+    with model(stream, lambda _: plain(RED), step_s=0.001, fps=50) as began:
+        await until(lambda: len(began) > 25)
+        assert stream.stats()["tracks"]["main"]["codecs"]["VP8"]["frames"] == 0
+        assert stream.stats()["queue"] <= 2
+
+
+async def test_a_flush_cuts_to_black_and_drops_what_is_queued(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED, frames=50)}))
+    await viewer.wait(2)
+    stream.flush()
+    flushed = len(viewer.frames)
+    stream.put(make_chunk({"main": plain(GREEN, frames=2)}))
+    await until(lambda: close_to(viewer.colours()[-1], GREEN, 60), 5)
+    colours = viewer.colours()
+    first_green = next(i for i, each in enumerate(colours) if close_to(each, GREEN, 60))
+    assert first_green <= flushed + 2
+    assert close_to(colours[first_green - 1], (0, 0, 0))
+    assert [f.timestamp for f in viewer.frames] == sorted({f.timestamp for f in viewer.frames})
+
+
+async def test_a_flush_makes_room(make_stream: MakeStream) -> None:
+    stream, told = make_stream(), threading.Event()
+    stream.on_room(told.set)
+    stream.put(make_chunk({"main": plain(RED, frames=50)}))
+    assert not stream.has_room(1)
+    stream.flush()
+    assert told.is_set()
+    assert stream.has_room(1)
+
+
+async def test_a_new_session_begins_with_nothing(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED, frames=50)}))
+    await viewer.wait(1)
+    stream.reset()
+    seen = len(viewer.frames) + 1
+    other = Viewer(stream, "main", Codec.H264)
+    stream.put(make_chunk({"main": plain(GREEN)}))
+    await other.wait(1)
+    assert close_to(other.colours()[0], GREEN)
+    assert len(viewer.frames) <= seen + 1
+
+
+async def test_a_new_rate_applies_to_what_is_queued(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED, frames=20)}, pinned_fps=1.0))
+    await viewer.wait(1)
+    stream.set_fps(50)
+    frames = await viewer.wait(20, within=4)
+    gaps = [b.timestamp - a.timestamp for a, b in itertools.pairwise(frames)][1:]
+    assert {gap for gap in gaps if abs(gap - 1800) > 1} == set()
+
+
+async def test_the_rate_is_measured_when_nothing_pins_it(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    for _ in range(6):
+        stream.put(make_chunk({"main": plain(RED, frames=2)}, compute_s=0.1, pinned_fps=None))
+    frames = await viewer.wait(12)
+    assert {b.timestamp - a.timestamp for a, b in itertools.pairwise(frames)} == {4500}
+
+
+async def test_a_fast_model_keeps_its_rate_and_shows_a_change_within_two_frames(
+    make_stream: MakeStream,
+) -> None:
+    stream, colour = make_stream(), [RED]
+    viewer = Viewer(stream, "main", Codec.VP8)
+    with model(stream, lambda _: plain(colour[0]), step_s=0.001, fps=15) as began:
+        await viewer.wait(30)
+        steps, seconds = len(began) - 10, began[-1] - began[9]
+        assert steps / seconds == pytest.approx(15, abs=0.6)
+        colour[0], flipped = BLUE, CLOCK.now()
+        await until(lambda: CLOCK.now() > flipped + 0.3)
+    changed = next(i for i, each in enumerate(viewer.colours()) if close_to(each, BLUE, 60))
+    assert viewer.arrived[changed] - flipped < 2 / 15 + 0.03
+    assert stream.stats()["lead_ms"] < 60
+
+
+async def test_a_change_shows_within_one_chunk(make_stream: MakeStream) -> None:
+    stream, colour = make_stream(), [RED]
+    viewer = Viewer(stream, "main", Codec.VP8)
+    with model(stream, lambda _: plain(colour[0], frames=12), step_s=0.02, fps=48):
+        await viewer.wait(40)
+        colour[0], flipped = BLUE, CLOCK.now()
+        await until(lambda: CLOCK.now() > flipped + 0.8)
+    changed = next(i for i, each in enumerate(viewer.colours()) if close_to(each, BLUE, 60))
+    assert viewer.arrived[changed] - flipped < 12 / 48 + 0.1
+    gaps = {b.timestamp - a.timestamp for a, b in itertools.pairwise(viewer.frames)}
+    assert min(gaps) >= 1874
+
+
+async def test_a_fast_model_on_a_slow_track_is_fresh_and_in_order(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+
+    def counter(step: int) -> Any:
+        return plain((step % 200, step % 200, step % 200))
+
+    with model(stream, counter, step_s=1 / 60, fps=10) as began:
+        frames = await viewer.wait(12)
+        ages = [at - began[each.number] for at, each in zip(viewer.arrived, frames, strict=True)]
+    assert sorted(ages)[len(ages) // 2] < 0.1
+    assert max(ages[2:]) < 0.2
+    assert [each.number for each in frames] == sorted(each.number for each in frames)
+
+
+async def test_a_stalled_event_loop_costs_frames_not_the_stream(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    with model(stream, lambda _: plain(RED), step_s=0.001, fps=50):
+        await viewer.wait(5)
+        before = len(viewer.frames)
+        time.sleep(0.5)  # noqa: ASYNC251 - the stall is the test
+        await asyncio.sleep(0)
+        assert len(viewer.frames) - before <= 9
+        await viewer.wait(before + 20)
+    assert stream.stats()["tracks"]["main"]["dropped"] > 5
+    assert viewer.keys == 1
+    assert len(viewer.pictures()) == len(viewer.frames)
+
+
+async def test_tracks_do_not_wait_for_each_other(make_stream: MakeStream) -> None:
+    stream = make_stream(video("main"), video("depth"))
+    main, depth = Viewer(stream, "main", Codec.VP8), Viewer(stream, "depth", Codec.H264)
+    chunk = {"main": plain(RED, frames=6), "depth": plain(BLUE, frames=3, size=(32, 32))}
+    stream.put(make_chunk(chunk, pinned_fps=30.0))
+    await main.wait(6)
+    await depth.wait(3)
+    assert [each.timestamp - main.frames[0].timestamp for each in depth.frames] == [0, 6000, 12_000]
+
+
+async def test_limits_on_size_are_kept(make_stream: MakeStream) -> None:
+    stream = make_stream(max_width=64, max_height=64)
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED, size=(256, 128))}))
+    await viewer.wait(1)
+    assert viewer.pictures()[0].shape == (32, 64, 3)
+
+
+async def test_unknown_tracks_and_codecs_are_refused(make_stream: MakeStream) -> None:
+    camera = Track(name="camera", kind=TrackKind.VIDEO, direction=TrackDirection.IN)
+    stream = make_stream(video(), audio(), camera)
+    for track, codec in (("other", Codec.VP8), ("camera", Codec.VP8), ("main", Codec.OPUS)):
+        with pytest.raises(TrackError, match=track):
+            stream.subscribe(track, codec, lambda _: None)
+    with pytest.raises(TrackError, match="cannot carry it"):
+        stream.subscribe("voice", Codec.H264, lambda _: None)
+
+
+async def test_figures_reach_stats_and_metrics() -> None:
+    metrics = Metrics()
+    stream = LiveStream([video()], settings=MediaSettings(), clock=CLOCK, metrics=metrics)
+    stream.start(asyncio.get_running_loop())
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED, frames=5)}))
+    await viewer.wait(5)
+    shown, text = stream.stats(), metrics.render().decode()
+    stream.stop()
+    assert shown["fps"] == 25
+    assert shown["tracks"]["main"]["frames"] == 5
+    assert shown["tracks"]["main"]["codecs"]["VP8"]["key_frames"] == 1
+    assert 'reactor_frames_emitted_total{track="main"} 5.0' in text
+    assert 'reactor_key_frames_total{codec="VP8",track="main"} 1.0' in text
+    assert "reactor_stream_fps 25.0" in text
+
+
+async def test_stopping_ends_every_thread_and_lets_the_model_go(make_stream: MakeStream) -> None:
+    before = set(threading.enumerate())
+    stream = make_stream(video(), audio())
+    Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED, frames=100)}))
+    began = CLOCK.now()
+    stream.stop()
+    stream.stop()
+    assert CLOCK.now() - began < 2
+    assert set(threading.enumerate()) <= before
+    assert stream.has_room(1)
+    assert stream.step_at(1) is not None
+    stream.put(make_chunk({"main": plain(RED)}))
+    stream.flush()
+    stream.reset()
+
+
+async def test_a_picture_that_cannot_be_encoded_is_one_picture(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": np.zeros((1, 2, 20_000, 3), np.uint8)}))
+    stream.put(make_chunk({"main": plain(GREEN)}))
+    await viewer.wait(1)
+    assert close_to(viewer.colours()[0], GREEN)
+    assert stream.stats()["tracks"]["main"]["dropped"] == 1
