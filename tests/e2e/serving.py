@@ -74,7 +74,9 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(target: str | Path, *flags: str, ready: bool = True, **env: str) -> Iterator[Served]:
+def serving(
+    target: str | Path, *flags: str, ready: bool = True, cwd: Path = ROOT, **env: str
+) -> Iterator[Served]:
     """Serve *target* on a free loopback port until the block ends; never leaves the process."""
     port = free_port()
     command = [sys.executable, "-m", "reactor_runtime.cli.main", "serve", str(target)]
@@ -86,7 +88,7 @@ def serving(target: str | Path, *flags: str, ready: bool = True, **env: str) -> 
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
-                cwd=ROOT,
+                cwd=cwd,
                 env={**os.environ, "PYTHONUNBUFFERED": "1", **env},
             )
         served = Served(f"http://127.0.0.1:{port}", process, output)
