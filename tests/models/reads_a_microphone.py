@@ -37,6 +37,7 @@ class ReadsAMicrophone(ReactorPipeline):
 
     async def inference(self):  # type: ignore[no-untyped-def]
         while True:
+            await self.send(Note(text="listening"))
             try:
                 frames = await self.sources.mic.read(
                     2, timeout=self.state.timeout, mode=ReadMode.FIFO

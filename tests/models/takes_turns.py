@@ -13,6 +13,7 @@ class TurnsState(InputState):
 
 class TakesTurns(ReactorModel):
     state: TurnsState
+    in_step = False
 
     async def run(self) -> None:
         async for turn in self.turns():

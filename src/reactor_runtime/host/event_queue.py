@@ -1,6 +1,7 @@
 """EventQueue: what was posted and not begun, in the order of posting, and who awaits an answer."""
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable
 
 from reactor_runtime.errors import HostClosedError
@@ -21,7 +22,7 @@ class EventQueue:
     def __init__(self, on_post: Callable[[], None]) -> None:
         self._on_post = on_post
         self._lock = threading.Lock()
-        self._pending: dict[int, ModelEvent] = {}
+        self._pending: OrderedDict[int, ModelEvent] = OrderedDict()
         self._calls: dict[int, tuple[int, CommandCalled]] = {}
         self._posted = 0
         self._expected = Occupancy()

@@ -64,8 +64,8 @@ class ModelLoop:
         gate = self._parts.gate
         if gate.is_closing:
             self._inbound.close()  # a step that waits for input gets no more
-        elif gate.is_open and (self._is_free or self._inbound.are_awaited):
-            self._inbound.deliver()
+        elif self._is_free or self._inbound.are_awaited:
+            self._deliver()
         self._parts.emitter.look_again()
         self._parts.changed.set()
 
@@ -82,7 +82,9 @@ class ModelLoop:
     async def _turn(self, body: Body, life: SessionLife) -> None:
         self._stepper.finish()
         await self._heed_failure(body, life)
+        self._deliver()
         await self._apply_pending(body, life)
+        self._deliver()
         if life.is_over:
             self._parts.changed.set()
         elif (again_at := self._stepper.offer()) is not None:
@@ -101,7 +103,10 @@ class ModelLoop:
             await self._heed_failure(body, life)
         parts.watch.end()
         self._stepper.apply_s += parts.clock.now() - began
-        if parts.gate.is_open:
+
+    def _deliver(self) -> None:
+        """Let the model see what clients sent."""
+        if self._parts.gate.is_open:
             self._inbound.deliver()
 
     async def _heed_failure(self, body: Body, life: SessionLife) -> None:
@@ -111,7 +116,6 @@ class ModelLoop:
     @contextmanager
     def _starved(self) -> Iterator[None]:
         """Wait for input inside a step: what has arrived is delivered, nothing else is."""
-        if self._parts.gate.is_open:
-            self._inbound.deliver()
+        self._deliver()
         with self._parts.watch.waiting():
             yield

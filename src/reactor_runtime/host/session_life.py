@@ -119,9 +119,10 @@ class SessionLife:
         if session is not None:
             await self._driver.apply(SessionEnded(session_id=session.session_id, reason=reason))
             self._gate.session, self._gate.occupancy = None, Occupancy()
-            self._outlet.session_closed(session.session_id)
         if self.is_over:
             overtake(self._queue, self._outlet, "failed")
+        if session is not None:
+            self._outlet.session_closed(session.session_id)
 
     def _report(self, kind: FailureKind, error: BaseException) -> None:
         session_id = self._gate.session.session_id if self._gate.session else None

@@ -1,0 +1,76 @@
+"""The hosts under test: every test of this folder is a promise each of them keeps."""
+
+import importlib
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reactor_runtime.host.host_settings import HostSettings
+from reactor_runtime.host.in_process_host import InProcessHost
+from reactor_runtime.host.model_host import ModelHost
+from reactor_runtime.model.reactor_model import ReactorModel
+from tests.contract.model_host.recording_outlet import RecordingOutlet
+from tests.contract.model_host.stage import Stage
+
+MakeHost = Callable[..., ModelHost]
+Serve = Callable[..., Awaitable[Stage]]
+
+
+def model_class(name: str) -> type[ReactorModel]:
+    """The one model class of ``tests/models/<name>.py``."""
+    module = importlib.import_module(f"tests.models.{name}")
+    wanted = name.replace("_", "")
+    found: type[ReactorModel] = next(
+        value for key, value in vars(module).items() if key.lower() == wanted
+    )
+    return found
+
+
+def in_process(
+    name: str, outlet: RecordingOutlet, *, config_path: Path | None = None, **settings: Any
+) -> ModelHost:
+    return InProcessHost(
+        model_class(name),
+        outlet=outlet,
+        config_path=config_path,
+        settings=HostSettings(**settings),
+    )
+
+
+@pytest.fixture(params=[in_process], ids=["in_process"])
+def make_host(request: pytest.FixtureRequest) -> MakeHost:
+    made: MakeHost = request.param
+    return made
+
+
+@pytest.fixture
+def outlet() -> RecordingOutlet:
+    return RecordingOutlet()
+
+
+@pytest.fixture
+async def serve(make_host: MakeHost, outlet: RecordingOutlet) -> AsyncIterator[Serve]:
+    """Start a host by the name of its model; it is stopped when the test ends."""
+    async with AsyncExitStack() as stack:
+
+        async def start(name: str, **options: Any) -> Stage:
+            host = await stack.enter_async_context(make_host(name, outlet, **options))
+            return Stage(host, outlet)
+
+        yield start
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    deadline = time.monotonic() + 10
+    while (left := set(threading.enumerate()) - before) and time.monotonic() < deadline:
+        for thread in left:
+            thread.join(0.1)
+    assert left == set()

@@ -1,0 +1,184 @@
+"""What a failure ends, who is told, and what goes on."""
+
+import logging
+
+import pytest
+
+from reactor_runtime.errors import HostClosedError
+from reactor_runtime.host.host_outlet import FailureKind, HostFailure, StepReport
+from reactor_runtime.host.host_settings import OnFailure
+from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.recording_outlet import Closed, Shown
+from tests.contract.model_host.stage import Stage
+
+
+async def fail_a_step(stage: Stage, session_id: str, way: str = "fail") -> HostFailure:
+    stage.open(session_id)
+    stage.call("arm", way=way)
+    await stage.closed(session_id)
+    (failure,) = [f for f in stage.outlet.of(HostFailure) if f.session_id == session_id]
+    return failure
+
+
+@pytest.mark.parametrize(("way", "told"), [("fail", "ValueError"), ("leave", "SystemExit")])
+async def test_a_step_that_raises_ends_its_session_loudly(
+    serve: Serve, caplog: pytest.LogCaptureFixture, way: str, told: str
+) -> None:
+    stage = await serve("breaks_when_told")
+    with caplog.at_level(logging.ERROR):
+        failure = await fail_a_step(stage, "s1", way)
+    assert failure == HostFailure(
+        kind=FailureKind.STEP, session_id="s1", message=told, fatal=False
+    )
+    reports = stage.outlet.reports
+    assert reports.index(failure) < reports.index(Closed("s1"))
+    assert stage.texts == ["ended"]
+    (record,) = [r for r in caplog.records if r.exc_info]
+    assert "s1" in record.getMessage()
+    assert stage.outlet.of(StepReport)[-1].error == told
+
+
+async def test_the_next_session_runs_on_the_same_object(serve: Serve) -> None:
+    stage = await serve("breaks_when_told")
+    await fail_a_step(stage, "s1")
+    last = stage.outlet.of(Shown)[-1].value if stage.outlet.of(Shown) else 0
+    stage.open("s2")
+    assert (await stage.outlet.more(Shown))[0].value == last + 1
+
+
+async def test_commands_behind_a_failed_step_are_answered(serve: Serve) -> None:
+    stage = await serve("breaks_when_told")
+    stage.open()
+    stage.outlet.room = 0
+    await stage.ask("arm")
+    stage.outlet.give_room(None)
+    calls = [stage.call("arm") for _ in range(5)]
+    codes = {(await stage.reply(call_id)).error_code for call_id in calls}
+    assert codes <= {None, "session_ended"}
+    await stage.closed()
+
+
+async def test_three_failed_sessions_in_a_row_are_fatal(serve: Serve) -> None:
+    stage = await serve("breaks_when_told")
+    assert not (await fail_a_step(stage, "s1")).fatal
+    assert not (await fail_a_step(stage, "s2")).fatal
+    stage.open("s3")
+    await stage.outlet.more(Shown)
+    stage.end("s3")  # one that went well begins the count afresh
+    await stage.closed("s3")
+    assert not (await fail_a_step(stage, "s4")).fatal
+    assert not (await fail_a_step(stage, "s5")).fatal
+    assert (await fail_a_step(stage, "s6")).fatal
+    await refuses_events(stage)
+
+
+async def refuses_events(stage: Stage) -> None:
+    def is_refused() -> bool:
+        try:
+            stage.start("after")
+        except HostClosedError:
+            return True
+        return False
+
+    assert is_refused()
+
+
+async def test_an_error_of_the_device_is_fatal(serve: Serve) -> None:
+    stage = await serve("breaks_when_told")
+    assert (await fail_a_step(stage, "s1", "cuda")).fatal
+    await refuses_events(stage)
+
+
+@pytest.mark.parametrize("on_failure", [OnFailure.EXIT, OnFailure.RESTART])
+async def test_where_the_process_is_to_be_replaced_a_failed_step_is_fatal(
+    serve: Serve, on_failure: OnFailure
+) -> None:
+    stage = await serve("breaks_when_told", on_failure=on_failure)
+    assert (await fail_a_step(stage, "s1")).fatal
+    await refuses_events(stage)
+
+
+async def test_a_session_that_cannot_start_is_never_fatal(serve: Serve) -> None:
+    stage = await serve("breaks_when_told", on_failure=OnFailure.EXIT)
+    stage.open("s1")
+    await stage.ask("arm", moment="start")
+    stage.end("s1")
+    stage.open("s2")
+    await stage.closed("s2")
+    assert [f.fatal for f in stage.outlet.of(HostFailure)] == [False]
+    stage.open("s3")
+    await stage.opened("s3")
+
+
+@pytest.mark.parametrize("how", ["block", "await"])
+async def test_a_step_past_its_time_is_reported_with_stacks(
+    serve: Serve, caplog: pytest.LogCaptureFixture, how: str
+) -> None:
+    stage = await serve(
+        "sleeps_in_step", turn_timeout_s=0.2, first_turn_timeout_s=0.2, stop_timeout_s=0.2
+    )
+    stage.start()
+    await stage.ask("set_how", how=how)
+    call = None
+    with caplog.at_level(logging.ERROR):
+        stage.join()
+        await stage.noted(f"step {how}")
+        call = stage.call("set_how", how="")
+        (failure,) = await stage.outlet.next(HostFailure)
+    assert failure == HostFailure(
+        kind=FailureKind.STEP_TIMEOUT, session_id="s1", message="TimeoutError", fatal=True
+    )
+    assert (await stage.reply(call)).error_code == "session_ended"
+    timed_out = [r.getMessage() for r in caplog.records if "turn_timed_out" in r.getMessage()]
+    assert len(timed_out) == 1
+    if how == "block":
+        assert "time.sleep(state.seconds)" in timed_out[0]
+    with pytest.raises(HostClosedError):
+        stage.end()
+    await stage.host.stop()
+    assert 99 not in [shown.value for shown in stage.outlet.of(Shown)]
+
+
+async def test_a_handler_past_its_time_is_reported_too(serve: Serve) -> None:
+    stage = await serve(
+        "sleeps_in_step", turn_timeout_s=0.2, first_turn_timeout_s=0.2, stop_timeout_s=0.1
+    )
+    stage.start()
+    call = stage.call("block_in_command", seconds=1.0)
+    (failure,) = await stage.outlet.next(HostFailure)
+    assert failure.kind is FailureKind.STEP_TIMEOUT
+    assert (await stage.reply(call)).error_code == "session_ended"
+    await stage.host.stop()
+    replies = [r for r in stage.outlet.reports if getattr(r, "call_id", None) == call]
+    assert len(replies) == 1
+
+
+async def test_the_first_step_may_take_longer(serve: Serve) -> None:
+    stage = await serve("sleeps_in_step", turn_timeout_s=0.1, first_turn_timeout_s=30)
+    stage.start()
+    await stage.ask("set_seconds", seconds=0.4)
+    await stage.ask("set_how", how="block")
+    stage.join()
+    await stage.steps(2)
+    assert stage.outlet.of(HostFailure) == []
+
+
+async def test_a_step_that_waits_for_input_is_not_past_its_time(serve: Serve) -> None:
+    stage = await serve("reads_a_microphone", turn_timeout_s=0.05, first_turn_timeout_s=0.05)
+    stage.start()
+    await stage.ask("set_timeout", timeout=0.3)
+    stage.join()
+    await stage.noted("timed out")
+    assert stage.outlet.of(HostFailure) == []
+
+
+async def test_a_thread_that_looks_at_no_state_is_named(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        stage = await serve("uses_threads")  # its load looks, from a thread, at the state
+    (record,) = [r for r in caplog.records if "state_read_between_sessions" in r.getMessage()]
+    assert "author-thread" in record.getMessage()
+    stage.open()
+    await stage.ask("talk", text="hello")
+    await stage.noted("hello 3")

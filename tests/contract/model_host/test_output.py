@@ -1,0 +1,172 @@
+"""What reaches the stream of what is emitted: layout, order, room, pace."""
+
+import asyncio
+import logging
+import time
+
+import numpy as np
+import pytest
+
+from reactor_runtime.host.host_outlet import HostFailure
+from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.recording_outlet import Flushed, Paced, Shown
+from tests.contract.model_host.stage import Stage
+
+
+async def show(stage: Stage, kind: str) -> Shown:
+    stage.open()
+    await stage.ask("show", kind=kind)
+    (shown,) = await stage.outlet.next(Shown)
+    assert isinstance(shown, Shown)
+    return shown
+
+
+async def test_a_frame_is_a_chunk_of_one(serve: Serve) -> None:
+    shown = await show(await serve("shows_what_is_asked"), "frame")
+    assert shown.video["main_video"].shape == (1, 4, 6, 3)
+    assert shown.audio == {}
+
+
+async def test_a_chunk_keeps_its_frames_together(serve: Serve) -> None:
+    shown = await show(await serve("shows_what_is_asked"), "chunk")
+    assert shown.video["main_video"].shape == (3, 4, 6, 3)
+
+
+async def test_floats_with_the_channels_first_are_laid_out(serve: Serve) -> None:
+    shown = await show(await serve("shows_what_is_asked"), "float_first")
+    assert shown.video["main_video"].shape == (1, 4, 6, 3)
+    assert set(shown.video["main_video"].flat) == {128}
+
+
+async def test_sound_is_int16_at_the_rate_of_its_track(serve: Serve) -> None:
+    stage = await serve("shows_what_is_asked")
+    shown = await show(stage, "sound")
+    assert shown.video == {}
+    assert (shown.audio["voice"].dtype, shown.audio["voice"].shape) == (np.int16, (1, 160))
+    (voice,) = [track for track in stage.host.contract.tracks if track.name == "voice"]
+    assert voice.sample_rate == 16_000
+
+
+async def test_pictures_and_sound_of_one_output_stay_together(serve: Serve) -> None:
+    shown = await show(await serve("shows_what_is_asked"), "both")
+    assert (len(shown.video["main_video"]), shown.audio["voice"].shape) == (2, (2, 320))
+
+
+async def test_in_a_world_of_one_a_shard_is_the_array(serve: Serve) -> None:
+    shown = await show(await serve("shows_what_is_asked"), "shard")
+    assert (len(shown.video["main_video"]), shown.value) == (2, 8)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("told", ("a", "b")), ("told_once", ({"x": 1},) * 2)])
+async def test_metadata_travels_frame_by_frame(serve: Serve, kind: str, told: object) -> None:
+    shown = await show(await serve("shows_what_is_asked"), kind)
+    assert shown.chunk.metadata == {"main_video": told}
+
+
+async def test_an_empty_sound_is_nothing_to_show(serve: Serve) -> None:
+    stage = await serve("shows_what_is_asked")
+    stage.open()
+    await stage.ask("show", kind="empty")
+    await stage.ask("show", kind="frame")
+    (shown,) = await stage.outlet.next(Shown)
+    assert shown.value == 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("gray", ["main_video", "(4, 6)", "uint8", "(H, W, 3)"]),
+        ("lopsided", ["main_video", "1 metadata values for 2 frames"]),
+        ("strange", ["unknown", "no such track"]),
+    ],
+)
+async def test_what_cannot_be_shown_ends_the_session_and_is_named(
+    serve: Serve, caplog: pytest.LogCaptureFixture, kind: str, words: list[str]
+) -> None:
+    stage = await serve("shows_what_is_asked")
+    stage.open()
+    with caplog.at_level(logging.ERROR):
+        await stage.ask("show", kind=kind)
+        await stage.closed()
+    assert [failure.message for failure in stage.outlet.of(HostFailure)] == ["FrameError"]
+    assert all(word in caplog.text for word in words)
+
+
+async def test_an_array_may_be_overwritten_when_emit_returns(serve: Serve) -> None:
+    stage = await serve("reuses_one_array")
+    stage.open()
+    assert await stage.shown(5) == [0, 1, 2, 3, 4]
+
+
+async def test_emit_waits_while_the_queue_is_full(serve: Serve) -> None:
+    stage = await serve("runs_free")
+    stage.outlet.room = 2
+    stage.open()
+    await stage.shown(2)
+    loops = await stage.ask_text("loops_so_far")
+    assert loops == await stage.ask_text("loops_so_far") == "3"  # the third one waits
+    stage.outlet.give_room(1)
+    await stage.shown(3)
+
+
+async def test_flush_drops_an_emit_that_waits_and_nothing_after_it(serve: Serve) -> None:
+    stage = await serve("runs_free")
+    stage.outlet.room = 1
+    stage.open()
+    await stage.shown(1)
+    await stage.outlet.until(lambda: stage.outlet.of(Shown))
+    while await stage.ask_text("loops_so_far") != "2":  # the second one waits, with value 1
+        await asyncio.sleep(0)
+    await stage.ask("set_value", value=2)
+    await stage.ask("flush")
+    stage.outlet.give_room(None)
+    await stage.shown(2)
+    assert [type(r) for r in stage.outlet.reports if isinstance(r, Flushed | Shown)][:3] == [
+        Shown,
+        Flushed,
+        Shown,
+    ]
+    assert [shown.value for shown in stage.outlet.of(Shown)][:2] == [1, 2]
+
+
+async def test_the_rate_can_be_pinned_at_any_time(serve: Serve) -> None:
+    stage = await serve("runs_free")
+    stage.open()
+    await stage.shown()
+    assert stage.outlet.of(Shown)[0].chunk.pinned_fps == 50
+    assert await stage.ask_text("pace", fps=12.5) == "12.5"
+    assert stage.outlet.of(Paced) == [Paced(50), Paced(12.5)]
+    (shown,) = await stage.outlet.more(Shown)
+    assert shown.chunk.pinned_fps == 12.5
+    assert (await stage.ask("pace", fps=0)).error_code == "internal_error"
+
+
+async def test_a_chunk_stands_for_the_time_of_its_step(serve: Serve) -> None:
+    stage = await serve("takes_turns")
+    stage.open()
+    await stage.shown(10)
+    for shown in stage.outlet.of(Shown)[:10]:
+        assert 0.002 <= shown.chunk.compute_s < 1
+        assert shown.chunk.pinned_fps is None
+
+
+async def test_a_loop_of_nothing_but_emit_does_not_spin_while_nobody_is_there(
+    serve: Serve,
+) -> None:
+    stage = await serve("emits_blindly")
+    stage.start()
+    before = int(await stage.ask_text("emissions_so_far"))
+    began = time.monotonic()
+    await asyncio.sleep(0.3)  # the rate of the loop is what is measured
+    after = int(await stage.ask_text("emissions_so_far"))
+    assert after - before <= (time.monotonic() - began) * 20 + 1
+    assert stage.outlet.of(Shown) == []
+    stage.join()
+    await stage.shown(3)
+
+
+async def test_an_emission_from_another_thread_is_shown(serve: Serve) -> None:
+    stage = await serve("uses_threads")
+    stage.open()
+    await stage.ask("show")
+    assert await stage.shown() == [77]

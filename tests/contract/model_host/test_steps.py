@@ -1,0 +1,330 @@
+"""When steps run, in each of the three bodies, and what is reported of them."""
+
+import logging
+import time
+
+import pytest
+
+from reactor_runtime.host.host_outlet import HostFailure, OutboundMessage, StepReport
+from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.recording_outlet import Shown
+from tests.contract.model_host.stage import Stage
+
+
+async def shown_after(stage: Stage, mode: str) -> int:
+    """The next picture once ``mode`` is set."""
+    await stage.ask("set_mode", mode=mode)
+    (shown,) = await stage.outlet.more(Shown)
+    return int(shown.value)
+
+
+# --- the gate ---
+
+
+async def test_no_step_runs_without_a_session_and_a_client(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    stage.start()
+    assert await stage.ask_text("echo", text="x") == "x"
+    assert stage.outlet.of(StepReport) == []
+    stage.join()
+    await stage.steps()
+
+
+async def test_steps_stop_with_the_last_client_and_go_on_with_the_next(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    stage.open()
+    stage.join("b")
+    stage.leave("a")
+    await stage.noted("left a")
+    await stage.outlet.more(StepReport)  # b is still there
+    stage.leave("b")
+    await stage.noted("left b")
+    made = len(stage.outlet.of(StepReport))
+    assert await stage.ask_text("echo", text="x") == "x"
+    assert len(stage.outlet.of(StepReport)) == made
+    stage.join("c")
+    await stage.outlet.more(StepReport)
+
+
+async def test_a_step_waits_for_its_time(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    stage.outlet.not_before = time.monotonic() + 0.2
+    stage.open()
+    await stage.noted("welcome a")
+    (report,) = await stage.steps()
+    assert stage.outlet.of(Shown)[0].chunk.started_at >= stage.outlet.not_before
+    assert report.step_s < 0.2
+
+
+async def test_a_step_waits_for_room(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    stage.outlet.room = 3
+    stage.open()
+    await stage.shown(3)
+    assert await stage.ask_text("echo", text="x") == "x"
+    assert len(stage.outlet.of(StepReport)) == 3
+    stage.outlet.give_room(2)
+    await stage.shown(5)
+
+
+async def test_a_step_is_expected_to_be_as_large_as_the_last_one(serve: Serve) -> None:
+    stage = await serve("shows_what_is_asked")
+    asked: list[int] = []
+    step_at = stage.outlet.step_at
+    stage.outlet.step_at = lambda frames: asked.append(frames) or step_at(frames)  # type: ignore
+    stage.open()
+    await stage.ask("show", kind="chunk")
+    await stage.outlet.more(StepReport, 2)
+    assert (asked[0], asked[-1]) == (1, 3)
+
+
+# --- step hooks ---
+
+
+async def test_the_three_hooks_make_a_step(serve: Serve) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.open()
+    assert await stage.shown(3) == [1, 2, 3]
+    assert [report.number for report in await stage.steps(3)] == [0, 1, 2]
+
+
+async def test_a_refused_step_is_counted_warned_of_once_and_asked_again(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.start()
+    await stage.ask("set_mode", mode="refuse")
+    with caplog.at_level(logging.WARNING):
+        began = time.monotonic()
+        stage.join()
+        reports = await stage.steps(10)
+        assert time.monotonic() - began >= 9 * 0.004
+    assert all(report.refused and report.idle and report.number == 0 for report in reports)
+    (warning,) = [r for r in caplog.records if "step_refused" in r.getMessage()]
+    assert "not ready" in warning.getMessage()
+    assert not any(text.startswith("generate") for text in stage.texts)
+    assert await shown_after(stage, "show") == 1
+    assert int(await stage.ask_text("asked_so_far")) > 10
+
+
+@pytest.mark.parametrize("mode", ["none", "idle"])
+async def test_nothing_to_show_is_asked_again_a_little_later(serve: Serve, mode: str) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.start()
+    await stage.ask("set_mode", mode=mode)
+    began = time.monotonic()
+    stage.join()
+    reports = await stage.steps(10)
+    assert time.monotonic() - began >= 9 * 0.004
+    assert all(report.idle and not report.refused for report in reports)
+    assert [report.number for report in reports] == list(range(10))
+    assert stage.outlet.of(Shown) == []
+
+
+async def test_process_output_decides_about_an_exception(serve: Serve) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.open()
+    assert await shown_after(stage, "catch") == 201
+    assert stage.outlet.of(HostFailure) == []
+
+
+async def test_a_report_shows_its_output_and_keeps_the_rest(serve: Serve) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.open()
+    assert await shown_after(stage, "report") > 0
+    report = await stage.outlet.until(
+        lambda: next((r for r in stage.outlet.of(StepReport) if r.files), None)
+    )
+    assert (report.files, report.error) == ({"depth.bin": b"123"}, "a little")
+    assert not report.idle
+
+
+async def test_a_step_may_emit_several_outputs(serve: Serve) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.start()
+    await stage.ask("set_mode", mode="both")
+    stage.join()
+    assert await stage.shown(6) == [101, 102, 1, 101, 102, 2]
+
+
+async def test_outputs_emitted_on_the_way_make_a_step_that_is_not_idle(serve: Serve) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.start()
+    await stage.ask("set_mode", mode="many")
+    stage.join()
+    reports = await stage.steps(3)
+    assert not any(report.idle for report in reports)
+    assert set(await stage.shown(6)) == {101, 102}
+
+
+async def test_what_is_no_output_ends_the_session_and_says_what_was_wanted(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.start()
+    await stage.ask("set_mode", mode="wrong")
+    with caplog.at_level(logging.ERROR):
+        stage.join()
+        await stage.closed()
+    assert stage.outlet.of(HostFailure)[0].message == "TypeError"
+    assert "a step shows an Output, None or Idle, not ndarray" in caplog.text
+
+
+async def test_messages_of_a_step_are_passed_on_before_its_frames(serve: Serve) -> None:
+    stage = await serve("refuses_and_idles")
+    stage.open()
+    await stage.shown(5)
+    kinds = [type(r) for r in stage.outlet.reports if isinstance(r, OutboundMessage | Shown)]
+    assert kinds[:6] == [OutboundMessage, Shown] * 3
+
+
+# --- generators ---
+
+
+async def test_a_generator_that_finishes_is_started_again(serve: Serve) -> None:
+    stage = await serve("yields_numbers")
+    stage.open()
+    assert await stage.shown(7) == [1, 2, 3, 1, 2, 3, 1]
+
+
+async def test_state_set_between_yields_is_seen_by_the_next(serve: Serve) -> None:
+    stage = await serve("yields_numbers")
+    stage.open()
+    await stage.shown()
+    await stage.ask("set_add", add=100)
+    assert (await stage.outlet.more(Shown))[0].value > 100
+
+
+async def test_a_generator_is_closed_before_the_hook_of_the_last_client(serve: Serve) -> None:
+    stage = await serve("yields_forever")
+    stage.open()
+    stage.join("b")
+    stage.leave("a")
+    stage.leave("b")
+    await stage.outlet.until(lambda: stage.texts.count("left") == 2)
+    assert stage.texts == ["left", "left"] or stage.texts == ["opened", "left", "closed", "left"]
+    stage.join("c")
+    await stage.outlet.until(lambda: stage.outlet.of(Shown))
+    stage.leave("c")
+    await stage.outlet.until(lambda: stage.texts.count("left") == 3)
+    assert stage.texts[-3:] == ["opened", "closed", "left"]
+
+
+async def test_a_generator_is_closed_before_the_session_ends(serve: Serve) -> None:
+    stage = await serve("yields_forever")
+    stage.open()
+    await stage.shown(2)
+    stage.end()
+    await stage.closed()
+    assert stage.texts == ["opened", "closed", "ended"]
+    stage.open("s2")
+    assert (await stage.outlet.more(Shown))[0].value == 1  # from the beginning
+
+
+async def test_a_synchronous_generator_is_closed_too(serve: Serve) -> None:
+    stage = await serve("yields_numbers")
+    stage.open()
+    await stage.shown(2)
+    stage.outlet.room = 0
+    stage.end()
+    await stage.closed()
+    assert stage.texts == ["ended, closed 1"] or stage.texts[0].startswith("ended, closed")
+
+
+async def test_a_client_who_leaves_and_returns_at_once_still_closes_it(serve: Serve) -> None:
+    stage = await serve("yields_forever")
+    stage.open()
+    await stage.shown(2)
+    stage.leave()
+    stage.join()
+    await stage.noted("opened", times=2)
+    assert [t for t in stage.texts if t != "note"] == ["opened", "closed", "left", "opened"]
+
+
+async def test_yielding_nothing_is_an_idle_turn(serve: Serve) -> None:
+    stage = await serve("yields_forever")
+    stage.start()
+    await stage.ask("set_every", every=2)
+    stage.join()
+    reports = await stage.steps(9)
+    assert sum(report.idle for report in reports) == 3
+    assert await stage.shown(4) == [1, 2, 3, 4]
+
+
+async def test_an_exception_in_finally_fails_the_session_that_ends(serve: Serve) -> None:
+    stage = await serve("yields_forever")
+    stage.start()
+    await stage.ask("set_breaks_in_finally", breaks_in_finally=True)
+    stage.join()
+    await stage.shown()
+    stage.end()
+    await stage.closed()
+    assert [failure.message for failure in stage.outlet.of(HostFailure)] == ["ValueError"]
+    stage.open("s2")
+    await stage.outlet.more(Shown)
+
+
+# --- hand-written loops ---
+
+
+async def test_each_iteration_over_turns_is_a_step(serve: Serve) -> None:
+    stage = await serve("takes_turns")
+    stage.open()
+    assert await stage.shown(3) == [0, 1, 2]
+    assert stage.texts[:3] == ["turn 0 True", "turn 1 True", "turn 2 True"]
+    assert [report.number for report in await stage.steps(3)] == [0, 1, 2]
+
+
+async def test_turns_count_from_nought_in_every_session(serve: Serve) -> None:
+    stage = await serve("takes_turns")
+    stage.open("s1")
+    await stage.shown(3)
+    stage.end("s1")
+    await stage.closed("s1")
+    stage.open("s2")
+    assert (await stage.outlet.more(Shown))[0].value == 0
+
+
+async def test_a_turn_that_shows_nothing_is_idle(serve: Serve) -> None:
+    stage = await serve("takes_turns")
+    stage.start()
+    await stage.ask("set_quiet", quiet=True)
+    stage.join()
+    assert all(report.idle for report in await stage.steps(5))
+
+
+async def test_a_loop_that_returns_is_started_again_by_the_next_session(serve: Serve) -> None:
+    stage = await serve("takes_turns")
+    stage.start("s1")
+    await stage.ask("set_finish", finish=True)
+    stage.join()
+    await stage.steps(1)
+    assert await stage.ask("note", text="x")
+    assert len(stage.outlet.of(StepReport)) == 1
+    stage.end("s1")
+    stage.open("s2")
+    await stage.steps(3)
+    assert stage.outlet.of(HostFailure) == []
+
+
+async def test_events_land_whenever_a_free_loop_leaves_room_for_them(serve: Serve) -> None:
+    stage = await serve("runs_free")
+    stage.open()
+    await stage.shown()
+    await stage.ask("set_value", value=9)
+    await stage.outlet.until(lambda: stage.outlet.of(Shown)[-1].value == 9)
+    await stage.ask("note", text="an asynchronous handler")
+    assert stage.outlet.of(StepReport) == []  # it takes no turns
+
+
+async def test_connected_is_set_while_somebody_is_there(serve: Serve) -> None:
+    stage = await serve("runs_free")
+    stage.start()
+    assert await stage.ask_text("loops_so_far") == "0"
+    stage.join()
+    await stage.shown(2)
+    stage.leave()
+    first = int(await stage.ask_text("loops_so_far"))
+    assert int(await stage.ask_text("loops_so_far")) <= first + 1
+    stage.join()
+    await stage.outlet.more(Shown, 2)
