@@ -10,15 +10,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from reactor_runtime.cli.folder_watch import FolderWatch
-from reactor_runtime.errors import ManifestError
+from reactor_runtime.cli.setting_flags import arguments_of, texts_of
+from reactor_runtime.errors import ConfigurationError, ManifestError
+from reactor_runtime.settings import resolve_settings
 
 LOOK_EVERY_S = 0.3
-STOP_GRACE_S = 12.0  # the server's own grace and a little more
+DEFAULT_GRACE_S = 10.0
+_NO_BOUND_S = 7 * 24 * 3600.0
 _PR_SET_PDEATHSIG = 1
 
 
@@ -30,16 +34,26 @@ class _Stop(BaseException):
         self.number = number
 
 
-def serve_with_reload(target: str, arguments: Sequence[str], *, open_browser: bool) -> int:
+def serve_with_reload(target: str, flags: Mapping[str, Any], *, open_browser: bool) -> int:
     """Serve *target* again and again until a signal comes; return the last server's status.
 
     Raises:
         ManifestError: *target* is neither there nor ``module:Class``: no change can cure that.
     """
-    folder = watched_folder(target)
-    command = [sys.executable, "-m", "reactor_runtime.cli.main", "serve", target, *arguments]
-    loop = ReloadLoop(command, FolderWatch(folder), _say)
+    watch = FolderWatch(watched_folder(target))
+    arguments = [target, *arguments_of(flags)]
+    command = [sys.executable, "-m", "reactor_runtime.cli.main", "serve", *arguments]
+    loop = ReloadLoop(command, watch, _say, stop_grace_s=_stop_grace_s(target, flags))
     return loop.run([*command, "--open"] if open_browser else command)
+
+
+def _stop_grace_s(target: str, flags: Mapping[str, Any]) -> float:
+    """Return the server's own grace and a little more."""
+    try:
+        grace_s = resolve_settings(target, texts_of(flags)).settings.stop_grace_s
+    except ConfigurationError:  # the server says so, and a change may cure it
+        grace_s = DEFAULT_GRACE_S
+    return grace_s + 2.0 if grace_s > 0 else _NO_BOUND_S
 
 
 def watched_folder(target: str) -> Path:
@@ -55,14 +69,27 @@ def watched_folder(target: str) -> Path:
 
 
 class ReloadLoop:
-    """Runs one server at a time, and the next one after a change."""
+    """Runs one server at a time, and the next one after a change.
+
+    Args:
+        command: Starts a server.
+        watch: Tells what changed.
+        say: Tells a person.
+        stop_grace_s: Seconds a server has to stop before it is killed.
+    """
 
     def __init__(
-        self, command: Sequence[str], watch: FolderWatch, say: Callable[[str], None]
+        self,
+        command: Sequence[str],
+        watch: FolderWatch,
+        say: Callable[[str], None],
+        *,
+        stop_grace_s: float,
     ) -> None:
         self._command = list(command)
         self._watch = watch
         self._say = say
+        self._stop_grace_s = stop_grace_s
         self._server: subprocess.Popen[bytes] | None = None
 
     def run(self, first_command: Sequence[str]) -> int:
@@ -103,7 +130,7 @@ class ReloadLoop:
         if server.poll() is None:
             server.send_signal(number)
         try:
-            return server.wait(STOP_GRACE_S)
+            return server.wait(self._stop_grace_s)
         except subprocess.TimeoutExpired:
             server.kill()
             return server.wait()

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reactor_runtime.cli.setting_flags import arguments_of, texts_of, with_setting_flags
+from reactor_runtime.cli.setting_flags import texts_of, with_setting_flags
 
 
 @with_setting_flags
@@ -29,7 +29,7 @@ def serve(
     if reload:
         from reactor_runtime.cli.reload import serve_with_reload
 
-        return serve_with_reload(target, arguments_of(flags), open_browser=open_browser)
+        return serve_with_reload(target, flags, open_browser=open_browser)
 
     from dataclasses import replace
 
