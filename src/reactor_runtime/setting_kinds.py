@@ -123,12 +123,13 @@ def number(minimum: float, wanted: str, placeholder: str = "SECONDS") -> Kind:
 
 
 def choice(words: Sequence[str]) -> Kind:
-    """Return the kind of the given *words*."""
+    """Return the kind of the given lower-case *words*, however they are capitalised."""
 
     def parse(text: str) -> str:
-        if text.strip() not in words:
+        word = text.strip().lower()
+        if word not in words:
             raise ValueError("unknown word")
-        return text.strip()
+        return word
 
     return Kind(wanted="one of " + ", ".join(words), parse=parse, placeholder="|".join(words))
 
