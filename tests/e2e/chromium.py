@@ -230,8 +230,13 @@ class Tab:
                 raise TimeoutError(f"not within {timeout_s} s: {expression}{trouble}\n{state}")
             await asyncio.sleep(0.04)
 
+    async def show(self) -> None:
+        """Bring the tab to the front: a browser makes those behind it wait."""
+        await self.call("Page.bringToFront")
+
     async def click(self, selector: str) -> None:
         """Click the middle of the first element that matches, as a mouse would."""
+        await self.show()
         x, y = await self.wait_for(_MIDDLE.replace("SELECTOR", json.dumps(selector)))
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
             await self._mouse(kind, x, y)
@@ -256,6 +261,7 @@ class Tab:
 
     async def drag_range(self, selector: str, share: float) -> None:
         """Move a slider's thumb to *share* of its width, passing what lies between."""
+        await self.show()
         box = await self.wait_for(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
             " if (!e) return null; e.scrollIntoView({block: 'nearest'});"

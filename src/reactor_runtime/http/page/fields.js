@@ -39,7 +39,11 @@ export function makeField(field, { onInput, onCommit, actions = [], hideLabel = 
     showReset();
     next?.();
   };
-  const control = KINDS[field.kind](field, { id, onInput: touch(onInput), onCommit: touch(onCommit) });
+  const given = (next) => () => {
+    none?.write(false); // a value was chosen: it is not none any more
+    touch(next)();
+  };
+  const control = KINDS[field.kind](field, { id, onInput: given(onInput), onCommit: given(onCommit) });
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
   const reset = h("button", { type: "button", class: "reset", hidden: true, title: "Back to the default" }, "Reset");
   const none = field.nullable ? makeNone(field, touch(onCommit)) : null;

@@ -19,9 +19,8 @@ export function valueWords(value, limit = 120) {
   return text.length > limit ? `${text.slice(0, limit)}…` : text;
 }
 
-/** The pairs of an object as rows; nothing for an empty one. */
-function bodyRows(body) {
-  const entries = Object.entries(body ?? {});
+/** Pairs as rows; nothing where there are none. */
+function bodyRows(entries) {
   if (entries.length === 0) return null;
   if (entries.length === 1 && SPOKEN.includes(entries[0][0])) return h("p", { class: "said" }, valueWords(entries[0][1], 600));
   const rows = entries.map(([key, value]) => [h("dt", {}, humanName(key)), h("dd", {}, valueWords(value, 300))]);
@@ -31,9 +30,23 @@ function bodyRows(body) {
 export class Log {
   #list;
   #newest = null;
+  #fieldOrder = new Map();
 
   constructor(list) {
     this.#list = list;
+  }
+
+  /** Show the fields of messages in this order: `{message: [field, …]}` as a Map. */
+  knowMessages(fieldOrder) {
+    this.#fieldOrder = fieldOrder;
+  }
+
+  /** What a message of the model says. */
+  #rows({ name, body }) {
+    const order = this.#fieldOrder.get(name) ?? [];
+    const known = order.filter((key) => Object.hasOwn(body, key)).map((key) => [key, body[key]]);
+    const others = Object.entries(body).filter(([key]) => !order.includes(key));
+    return bodyRows([...known, ...others]);
   }
 
   #add(tone, title, body = null) {
@@ -68,7 +81,7 @@ export class Log {
   accepted(note, reply) {
     note.state.textContent = note.count > 1 ? `✓ ${note.count}×` : "✓";
     note.state.title = "The model took it";
-    if (reply) this.#add("reply", `${humanName(reply.name)}`, bodyRows(reply.body));
+    if (reply) this.#add("reply", humanName(reply.name), this.#rows(reply));
   }
 
   refused(note, words) {
@@ -80,8 +93,8 @@ export class Log {
     note.key = ""; // what comes next begins a line of its own: this one is worth reading
   }
 
-  broadcast({ name, body }) {
-    this.#add("broadcast", humanName(name), bodyRows(body));
+  broadcast(message) {
+    this.#add("broadcast", humanName(message.name), this.#rows(message));
   }
 
   notice(text, tone = "notice") {

@@ -46,6 +46,7 @@ const notice = new Notice(find("chip"), find("notice"), {
 const NO_PICTURE_MS = 1500;
 
 let commands = new Map();
+const heard = new Map(); // what the session's state was set to: command name to arguments
 let shownSchema = "";
 
 async function showModel(descriptor) {
@@ -60,6 +61,8 @@ async function showModel(descriptor) {
   find("title").textContent = title;
   find("title").title = schema.description;
   controls.show(schema);
+  for (const [name, values] of heard) controls.follow(name, values);
+  log.knowMessages(schema.messages);
   const keys = assignKeys(schema.commands);
   controls.showKeys(keys);
   keyboard.show(keys);
@@ -125,10 +128,14 @@ connection.addEventListener("unsteady", ({ detail }) => notice.unsteady(detail))
 
 // What others do: their changes of the state are shown on the controls of this page too.
 events.addEventListener("event", ({ detail: { event, detail = {} } }) => {
-  if (event === "start_session") controls.reset();
-  const command = event === "command" ? commands.get(detail.name) : null;
+  if (event === "start_session") {
+    heard.clear();
+    controls.reset();
+  }
+  if (event !== "command" || !detail.args) return;
+  heard.set(detail.name, detail.args);
   const isOwn = connection.peer && String(detail.conn_id) === String(connection.peer.connectionId);
-  if (command?.kind === "state" && !isOwn) controls.follow(detail.name, detail.args ?? {});
+  if (commands.get(detail.name)?.kind === "state" && !isOwn) controls.follow(detail.name, detail.args);
 });
 
 stats.addEventListener("facts", ({ detail }) => {

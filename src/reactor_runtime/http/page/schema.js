@@ -94,9 +94,19 @@ function readCommand(name, operation, components) {
   };
 }
 
+/** Which fields each message has, in the order of their declaration: it gets lost on the wire. */
+function readMessages(document, components) {
+  const found = new Map();
+  for (const [name, item] of Object.entries(document.webhooks ?? {})) {
+    const content = item.post?.requestBody?.content?.["application/json"]?.schema;
+    found.set(name, Object.keys(resolve(content, components).properties ?? {}));
+  }
+  return found;
+}
+
 /**
- * Read a schema document:
- * `{title, description, tracks, commands}`; a command is `{name, label, description, kind, fields}`
+ * Read a schema document: `{title, description, commands, messages}`. `messages` maps a name to the
+ * names of its fields; a command is `{name, label, description, kind, fields}`
  * with kind "state" (a `set_<field>` of one field), "button" (no argument) or "form".
  */
 export function readSchema(document) {
@@ -109,8 +119,8 @@ export function readSchema(document) {
   return {
     title: document.info?.title ?? "",
     description: document.info?.description ?? "",
-    tracks: document["x-reactor"]?.tracks ?? [],
     commands,
+    messages: readMessages(document, components),
   };
 }
 
