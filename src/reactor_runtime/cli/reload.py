@@ -147,10 +147,13 @@ class ReloadLoop:
 
 @contextlib.contextmanager
 def _signals_raised() -> Iterator[None]:
-    """Raise ``_Stop`` on SIGINT and SIGTERM."""
+    """Raise ``_Stop`` on the first two of SIGINT and SIGTERM; a third has nothing to add."""
+    heard: list[int] = []
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
-        raise _Stop(number)
+        heard.append(number)
+        if len(heard) <= 2:
+            raise _Stop(number)
 
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, on_signal) for number in numbers]
