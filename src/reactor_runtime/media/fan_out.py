@@ -18,8 +18,6 @@ from reactor_runtime.media.subscription import Subscription
 
 FrameSink = Callable[[EncodedFrame], None]
 
-_MOST_UNDELIVERED = 8
-
 
 class FanOut:
     """Subscriptions come and go on the event loop; a lane posts from its thread.
@@ -27,15 +25,19 @@ class FanOut:
     Args:
         changed: The pacer's condition: guards the key requests, wakes the lane.
         clock: Monotonic time.
+        most_undelivered: Frames the event loop may be behind.
     """
 
-    def __init__(self, changed: threading.Condition, clock: Clock) -> None:
+    def __init__(
+        self, changed: threading.Condition, *, clock: Clock, most_undelivered: int = 8
+    ) -> None:
         self._changed = changed
         self._clock = clock
         self._keys = KeyRequests()
         self._sinks: dict[Subscription, FrameSink] = {}
         self._waiting: set[Subscription] = set()
         self._left_at: float | None = None
+        self._most_undelivered = most_undelivered
         self._posted = 0
         self._delivered = 0
 
@@ -92,7 +94,7 @@ class FanOut:
     @property
     def is_clogged(self) -> bool:
         """Whether the event loop is behind by so many frames that no more may be made."""
-        return self._posted - self._delivered >= _MOST_UNDELIVERED
+        return self._posted - self._delivered >= self._most_undelivered
 
     def idle_at(self, idle_s: float) -> float | None:
         """Return when its encoder may close, ``None`` while somebody is subscribed."""

@@ -28,6 +28,7 @@ from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 
 CODECS = {TrackKind.VIDEO: (Codec.VP8, Codec.H264), TrackKind.AUDIO: (Codec.OPUS,)}
+_MOST_UNDELIVERED = {TrackKind.VIDEO: 8, TrackKind.AUDIO: 50}
 
 
 class LiveStream:
@@ -66,7 +67,9 @@ class LiveStream:
             each.name: TrackFigures(each.name, CODECS[each.kind], metrics) for each in outputs
         }
         self._fan_outs = {
-            (each.name, codec): FanOut(self._pacer.changed, clock)
+            (each.name, codec): FanOut(
+                self._pacer.changed, clock=clock, most_undelivered=_MOST_UNDELIVERED[each.kind]
+            )
             for each in outputs
             for codec in CODECS[each.kind]
         }

@@ -27,7 +27,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def fan_out(clock: FakeClock) -> FanOut:
-    return FanOut(threading.Condition(), clock)
+    return FanOut(threading.Condition(), clock=clock)
 
 
 async def test_everyone_gets_every_frame_from_a_key_frame_on(fan_out: FanOut) -> None:

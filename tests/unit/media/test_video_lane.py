@@ -27,7 +27,7 @@ class Bench:
         settings = MediaSettings()
         self.pacer = Pacer({}, has_video=True, settings=settings, clock=self.clock)
         self.figures = TrackFigures("main", [Codec.VP8], Metrics())
-        self.fan_out = FanOut(self.pacer.changed, self.clock)
+        self.fan_out = FanOut(self.pacer.changed, clock=self.clock)
         self.encoding = VideoEncoding(
             "main",
             Codec.VP8,
