@@ -69,14 +69,14 @@ class Audience:
             return
         replaced = self.clients.called(connection.client_id)
         if replaced is not None:
-            self._part(replaced, "replaced")
+            self.drop(replaced, "replaced")
         now = self._wiring.clock.now()
         client = Client(
             connection,
             now=now,
             settings=self._wiring.settings,
             on_lost=self._lost,
-            metrics=self._wiring.metrics,
+            tally=self._wiring.tally,
         )
         self.clients.add(client)
         self._wiring.metrics.clients.set(len(self.clients))
@@ -92,10 +92,10 @@ class Audience:
         client = self.clients.of(connection)
         if client is None:
             if not self._early.keep(connection, channel, frame):
-                self._wiring.metrics.messages_dropped.labels("not_open").inc()
+                self._wiring.tally.dropped("not_open")
             return
         client.last_frame_at = self._wiring.clock.now()
-        self._wiring.metrics.messages_received.labels(channel.value).inc()
+        self._wiring.tally.received[channel].inc()
         try:
             message = client.decode(channel, frame)
         except WireError as error:
@@ -186,7 +186,7 @@ class Audience:
         self._start_closing(client.connection)
 
     def _unreadable(self, client: Client, error: WireError) -> None:
-        self._wiring.metrics.messages_dropped.labels("unreadable").inc()
+        self._wiring.tally.dropped("unreadable")
         if not client.has_erred:  # once: a client that sends junk sends a lot of it
             client.has_erred = True
             log.warning("frame_unreadable", client_id=client.client_id, reason=error.reason)

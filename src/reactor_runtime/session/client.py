@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError, WireError
 from reactor_runtime.log import get_logger
-from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.session_settings import SessionSettings
+from reactor_runtime.session.tally import Tally
 from reactor_runtime.session.token_bucket import TokenBucket
 from reactor_runtime.wire import messages as say
 from reactor_runtime.wire.codec import Codec, Encoded, WireVersion, version_of
@@ -40,7 +40,7 @@ class Client:
         now: Monotonic seconds.
         settings: How much is kept for it and taken from it.
         on_lost: Called, with a reason, when it takes no more frames.
-        metrics: Where its frames are counted.
+        tally: Where its frames are counted.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Client:
         now: float,
         settings: SessionSettings,
         on_lost: Callable[["Client", str], None],
-        metrics: Metrics,
+        tally: Tally,
     ) -> None:
         self.connection = connection
         self.last_frame_at = now
@@ -60,7 +60,7 @@ class Client:
         self._codec = None if connection.has_control else CODECS[WireVersion.V0]
         self._held: deque[say.ServerMessage] = deque(maxlen=max(1, settings.max_held_out))
         self._on_lost = on_lost
-        self._metrics = metrics
+        self._tally = tally
 
     @property
     def client_id(self) -> str:
@@ -95,20 +95,20 @@ class Client:
             return
         if self._codec is None:
             if len(self._held) == self._held.maxlen:
-                self._metrics.messages_dropped.labels("version_unknown").inc()
+                self._tally.dropped("version_unknown")
             self._held.append(message)
             return
         try:
             encoded = self._encoded(message, shared)
             if encoded is not None:
                 self.connection.send(encoded.channel, encoded.frame)
-                self._metrics.messages_sent.labels(encoded.channel.value).inc()
+                self._tally.sent[encoded.channel].inc()
         except ConnectionClosedError as error:
             self._is_lost = True
-            self._metrics.messages_dropped.labels("connection_closed").inc()
+            self._tally.dropped("connection_closed")
             self._on_lost(self, error.reason)
         except (MessageTooLargeError, WireError) as error:
-            self._metrics.messages_dropped.labels("unsendable").inc()
+            self._tally.dropped("unsendable")
             log.warning(
                 "message_not_sent",
                 client_id=self.client_id,

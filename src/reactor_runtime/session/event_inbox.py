@@ -22,10 +22,6 @@ from reactor_runtime.wire import messages as say
 
 _PUMP_S = 0.005
 _WITHDRAWALS = 8  # calls that have begun are few: the ones whose answers are on their way
-_COUNTED_CODES = frozenset(
-    {"invalid_command", "unresolved_upload", "internal_error", "superseded", "overloaded",
-     "session_ended"}
-)  # fmt: skip
 
 
 class EventInbox:
@@ -85,7 +81,7 @@ class EventInbox:
 
     def refuse(self, client: Client, request_id: str, code: str, message: str) -> None:
         """Answer a command that is not admitted."""
-        self._count(code)
+        self._wiring.tally.answered(code)
         client.send(say.Failure(request_id=request_id, code=code, message=message))
 
     def replied(self, reply: CommandReply) -> None:
@@ -145,12 +141,8 @@ class EventInbox:
             queue.remove(call)
         waited_s = self._wiring.clock.now() - call.arrived_at
         self._wiring.metrics.command_seconds.observe(waited_s)
-        self._count(outcome)
+        self._wiring.tally.answered(outcome)
         call.client.send(message)
-
-    def _count(self, outcome: str) -> None:
-        known = outcome in _COUNTED_CODES or outcome in ("ok", "message", "coalesced")
-        self._wiring.metrics.commands.labels(outcome if known else "refused_by_author").inc()
 
     # --- towards the host ---
 

@@ -25,6 +25,7 @@ from reactor_runtime.session.session_life import SessionLife
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import EndReason, SessionState
+from reactor_runtime.session.tally import Tally
 from reactor_runtime.session.task_set import TaskSet
 from reactor_runtime.session.vacancy import Vacancy
 from reactor_runtime.session.watchdog import Watchdog
@@ -89,10 +90,12 @@ class Session:
         self.on_session_end: Callable[[str], Awaitable[None]] | None = None
         self.on_terminated: Callable[[str], None] | None = None
         self._host = host
+        metrics = metrics or Metrics()
         self._wiring = wiring = Wiring(
             settings=settings or SessionSettings(),
             clock=clock or SystemClock(),
-            metrics=metrics or Metrics(),
+            metrics=metrics,
+            tally=Tally(metrics),
             tasks=TaskSet(),
         )
         self.events = EventLog(wiring.clock, wiring.settings.events_retained)

@@ -76,6 +76,8 @@ class SessionOutlet:
     def bind(self, listener: HostListener, loop: asyncio.AbstractEventLoop) -> None:
         """Deliver to *listener* on *loop* from now on."""
         self._listener, self._loop = listener, loop
+        if self._mailbox:
+            self._wake()
 
     # --- media ---
 
@@ -147,6 +149,9 @@ class SessionOutlet:
         # Append first, then look at the flag; the loop clears the flag before it pops. Whatever
         # the order of the two threads, a report is popped or a wake-up is due.
         self._mailbox.append(report)
+        self._wake()
+
+    def _wake(self) -> None:
         if not self._wake_is_due and self._loop is not None:
             self._wake_is_due = True
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from reactor_runtime.clock import Clock
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.session_settings import SessionSettings
+from reactor_runtime.session.tally import Tally
 from reactor_runtime.session.task_set import TaskSet
 
 
@@ -16,10 +17,12 @@ class Wiring:
         settings: Limits and delays.
         clock: The time.
         metrics: The figures of this server.
+        tally: Those of them that every frame moves.
         tasks: Background tasks, ended when the session object is closed.
     """
 
     settings: SessionSettings
     clock: Clock
     metrics: Metrics
+    tally: Tally
     tasks: TaskSet

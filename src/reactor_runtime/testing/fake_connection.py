@@ -113,6 +113,10 @@ class FakeConnection(Connection):
         """Look as if nothing had arrived for *seconds*, and answer no probe."""
         self._silent_for_s, self.answers_probes = seconds, False
 
+    def hear_from(self) -> None:
+        """Give a sign of life below the data channels."""
+        self._silent_for_s = 0.0
+
     def vanish(self, reason: str = "gone") -> None:
         """Be gone."""
         if not self.is_closed:

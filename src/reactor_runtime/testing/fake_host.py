@@ -37,6 +37,7 @@ class FakeHost(ModelHost):
         pending: Commands that can still be withdrawn, by call id.
         is_prompt: Whether it opens and closes sessions at once.
         load_error: What loading raises, if anything.
+        start_error: How ``session_started`` fails, empty when it does not.
     """
 
     def __init__(self, model: type, outlet: HostOutlet) -> None:
@@ -45,7 +46,7 @@ class FakeHost(ModelHost):
         self.pending: dict[int, CommandCalled] = {}
         self.is_prompt, self.is_closed = True, False
         self.load_error: ModelLoadError | None = None
-        self.session_id = ""
+        self.start_error, self.session_id = "", ""
         self._contract = ModelContract.of(model)
         self._outlet = outlet
 
@@ -71,7 +72,9 @@ class FakeHost(ModelHost):
                 self.pending[event.call_id] = event
             case SessionStarted():
                 self.session_id = event.session_id
-                if self.is_prompt:
+                if self.start_error:
+                    self.fail(FailureKind.SESSION_START, self.start_error)
+                elif self.is_prompt:
                     self._outlet.session_opened(event.session_id)
             case SessionEnded():
                 self.pending.clear()

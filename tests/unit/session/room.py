@@ -158,6 +158,11 @@ class Viewer(FakeConnection):
         self.say(Channel.DATA, json.dumps(content))
 
     @property
+    def speaks_json(self) -> bool:
+        """Whether it was sent text, or would be."""
+        return not self.has_control or any(isinstance(frame, str) for _, frame in self.sent)
+
+    @property
     def on_data(self) -> list[Any]:
         """Protobuf frames received on ``data``."""
         return [_parse(pb.DataServerMessage(), f) for c, f in self.sent if c is Channel.DATA]
