@@ -1,6 +1,5 @@
 """MessageBudget: how fast one peer's data channels are read."""
 
-import asyncio
 
 from reactor_runtime.clock import Clock
 
@@ -27,4 +26,4 @@ class MessageBudget:
         ahead = self._paid_until - self._clock.now()
         if ahead > 1.0:
             self.waits += 1
-            await asyncio.sleep(min(ahead - 1.0, 0.25))
+            await self._clock.sleep_until(self._clock.now() + ahead - 1.0)
