@@ -129,6 +129,14 @@ def bound(**fields: Any) -> Iterator[None]:
         yield
 
 
+def bind(**fields: Any) -> None:
+    """Add *fields* to every line this task writes from now on; ``None`` takes one away."""
+    import structlog
+
+    structlog.contextvars.unbind_contextvars(*(k for k, v in fields.items() if v is None))
+    structlog.contextvars.bind_contextvars(**{k: v for k, v in fields.items() if v is not None})
+
+
 def configure(
     log_format: LogFormat | str = LogFormat.TEXT,
     level: LogLevel | str = LogLevel.INFO,

@@ -4,8 +4,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from reactor_runtime import InputField, ReactorModel, event, session_ended, session_started
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import InputField, ReactorModel, event, session_ended, session_started
 
 
 def leave() -> None:

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
+from tests.models.parts import Note, Picture, flat
 
 from reactor_runtime import ReactorModel, session_started
-from tests.models.parts import Note, Picture, flat
 
 
 class DrawsRandomNumbers(ReactorModel):

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from reactor_runtime import ReactorModel, event
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import ReactorModel, event
 
 
 class EmitsBlindly(ReactorModel):

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from tests.models.parts import Note, Picture, flat
+
 from reactor_runtime import (
     ClientInfo,
     CommandError,
@@ -17,7 +19,6 @@ from reactor_runtime import (
     session_ended,
     session_started,
 )
-from tests.models.parts import Note, Picture, flat
 
 
 class NotesState(InputState):

@@ -3,6 +3,7 @@
 import asyncio
 
 import numpy as np
+from tests.models.parts import Note
 
 from reactor_runtime import (
     Audio,
@@ -15,7 +16,6 @@ from reactor_runtime import (
     event,
     session_ended,
 )
-from tests.models.parts import Note
 
 
 class Sources(MediaInput):

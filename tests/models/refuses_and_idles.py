@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+from tests.models.parts import Note, Picture, flat
+
 from reactor_runtime import (
     ApplicationError,
     Idle,
@@ -13,7 +15,6 @@ from reactor_runtime import (
     StepOutcome,
     event,
 )
-from tests.models.parts import Note, Picture, flat
 
 MODES = ["show", "refuse", "none", "idle", "report", "catch", "raise", "wrong", "many", "both"]
 

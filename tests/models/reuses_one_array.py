@@ -1,7 +1,8 @@
 """Emits one and the same array again and again, overwriting it as soon as ``emit`` returns."""
 
-from reactor_runtime import ReactorModel
 from tests.models.parts import Picture, flat
+
+from reactor_runtime import ReactorModel
 
 
 class ReusesOneArray(ReactorModel):

@@ -2,8 +2,9 @@
 
 import asyncio
 
-from reactor_runtime import InputState, ReactorModel, event, session_started
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import InputState, ReactorModel, event, session_started
 
 
 class FreeState(InputState):

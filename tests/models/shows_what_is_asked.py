@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from tests.models.parts import flat
 
 from reactor_runtime import (
     Audio,
@@ -16,7 +17,6 @@ from reactor_runtime import (
     Video,
     event,
 )
-from tests.models.parts import flat
 
 
 class Voice(Audio):

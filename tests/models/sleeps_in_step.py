@@ -3,8 +3,9 @@
 import asyncio
 import time
 
-from reactor_runtime import InputField, InputState, ReactorModel, event, session_ended
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import InputField, InputState, ReactorModel, event, session_ended
 
 
 class SleepState(InputState):
@@ -18,7 +19,7 @@ class SleepsInStep(ReactorModel):
     async def generate(self, state: SleepState) -> Picture:
         await self.send(Note(text=f"step {state.how}"))
         if state.how == "block":
-            time.sleep(state.seconds)
+            time.sleep(state.seconds)  # noqa: ASYNC251 - that is its fault
         elif state.how:
             await asyncio.sleep(state.seconds)
         if state.how:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from reactor_runtime import ReactorModel, event
 from tests.models.parts import Note
+
+from reactor_runtime import ReactorModel, event
 
 
 class TakesAConfig(ReactorModel):

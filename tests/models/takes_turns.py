@@ -2,13 +2,15 @@
 
 import asyncio
 
-from reactor_runtime import InputState, ReactorModel, event
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import InputState, ReactorModel, event
 
 
 class TurnsState(InputState):
     quiet: bool = False
     finish: bool = False
+    leave: bool = False
 
 
 class TakesTurns(ReactorModel):
@@ -25,6 +27,9 @@ class TakesTurns(ReactorModel):
             self.in_step = False
             if self.state.finish:
                 return
+            if self.state.leave:
+                break
+        await asyncio.Event().wait()  # on its own time from here on
 
     @event
     async def note(self, text: str) -> None:

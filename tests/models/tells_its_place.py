@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from reactor_runtime import ReactorModel, event
 from tests.models.parts import Note
+
+from reactor_runtime import ReactorModel, event
 
 
 class TellsItsPlace(ReactorModel):

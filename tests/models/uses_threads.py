@@ -4,8 +4,9 @@ import asyncio
 import threading
 from typing import Any
 
-from reactor_runtime import InputState, ReactorModel, event
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import InputState, ReactorModel, event
 
 
 class ThreadState(InputState):

@@ -3,8 +3,9 @@
 import asyncio
 from typing import Any
 
-from reactor_runtime import InputState, MediaInput, ReactorModel, Video, event
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import InputState, MediaInput, ReactorModel, Video, event
 
 
 class Sources(MediaInput):

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+from tests.models.parts import Note, Picture, flat
+
 from reactor_runtime import (
     Idle,
     InputState,
@@ -12,7 +14,6 @@ from reactor_runtime import (
     event,
     session_ended,
 )
-from tests.models.parts import Note, Picture, flat
 
 
 class ForeverState(InputState):

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from reactor_runtime import InputState, Output, ReactorPipeline, disconnected, session_ended
 from tests.models.parts import Note, Picture, flat
+
+from reactor_runtime import InputState, Output, ReactorPipeline, disconnected, session_ended
 
 
 class NumbersState(InputState):

@@ -113,7 +113,7 @@ class InProcessHost(ModelHost):
         if not await self._thread.join(self._settings.stop_timeout_s):
             self._thread.cancel()
             if not await self._thread.join(1.0):
-                log.error("model_thread_is_stuck", stack=thread_stacks().get(self._thread.name))
+                log.error("model_thread_is_stuck", where=thread_stacks().get(self._thread.name))
         self._close("stopped")
 
     async def _live(self) -> None:
@@ -139,7 +139,8 @@ class InProcessHost(ModelHost):
     def _give_up_turn(self, seconds: float) -> None:
         """End everything but the thread: it is stuck, and cannot be killed."""
         self._parts.gate.is_stopping = True
-        log.error("turn_timed_out", seconds=round(seconds, 1), stacks=thread_stacks())
+        taken_s, stacks = round(seconds, 1), thread_stacks()
+        log.error("turn_timed_out", session=self._session_id, seconds=taken_s, stacks=stacks)
         self._close("a turn timed out")
         self._fail(FailureKind.STEP_TIMEOUT, "TimeoutError")
         if self._loop is not None:
@@ -149,11 +150,13 @@ class InProcessHost(ModelHost):
         overtake(self._parts.queue, self._parts.outlet, reason)
 
     def _fail(self, kind: FailureKind, message: str) -> None:
+        failure = HostFailure(kind=kind, session_id=self._session_id, message=message, fatal=True)
+        self._parts.outlet.failed(failure)
+
+    @property
+    def _session_id(self) -> str | None:
         session = self._parts.gate.session
-        session_id = session.session_id if session else None
-        self._parts.outlet.failed(
-            HostFailure(kind=kind, session_id=session_id, message=message, fatal=True)
-        )
+        return session.session_id if session else None
 
     def _wake(self) -> None:
         """Let the model's loop look again; many calls before it does cost one."""

@@ -3,10 +3,12 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 
 from reactor_runtime.host.host_outlet import OutboundMessage, StepReport
+from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.loop_parts import LoopParts
-from reactor_runtime.log import get_logger
+from reactor_runtime.log import bind, get_logger
 from reactor_runtime.model.messages import ModelMessage
 from reactor_runtime.model.outlet import Turn
 from reactor_runtime.model.output import Output
@@ -100,9 +102,15 @@ class LiveOutlet:
             if session.refused == 1:
                 log.warning("step_refused", reason=reason, session=session.session_id)
 
-    def turns(self) -> AsyncIterator[Turn | None]:
-        """Yield a turn each time a step may run."""
-        return self._turns.turns()
+    async def turns(self) -> AsyncIterator[Turn | None]:
+        """Yield a turn each time a step may run; what the body logs in it bears its session."""
+        session: LiveSession | None = None
+        async with aclosing(self._turns.turns()) as turns:
+            async for turn in turns:
+                if session is not self._gate.session:
+                    session = self._gate.session
+                    bind(session=session.session_id if session else None)
+                yield turn
 
     def state_is_missed(self) -> None:
         """Warn once of an author's thread that looks at the state of no session."""

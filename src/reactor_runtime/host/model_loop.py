@@ -31,6 +31,7 @@ class ModelLoop:
     def __init__(self, parts: LoopParts, driver: ModelDriver, policy: FailurePolicy) -> None:
         self._parts, self._driver, self._policy = parts, driver, policy
         self._stepper = Stepper(parts)
+        self._alarm: asyncio.TimerHandle | None = None
         buffers = input_buffers(driver.model)
         self._inbound = InboundFrames(buffers)
         for buffer in buffers.values():
@@ -87,9 +88,8 @@ class ModelLoop:
         self._deliver()
         if life.is_over:
             self._parts.changed.set()
-        elif (again_at := self._stepper.offer()) is not None:
-            delay_s = again_at - self._parts.clock.now()
-            asyncio.get_running_loop().call_later(delay_s, self._parts.changed.set)
+        else:
+            self._look_again_at(self._stepper.offer())
 
     async def _apply_pending(self, body: Body, life: SessionLife) -> None:
         """Apply what is pending now; what comes meanwhile waits, so that no flood starves steps."""
@@ -103,6 +103,14 @@ class ModelLoop:
             await self._heed_failure(body, life)
         parts.watch.end()
         self._stepper.apply_s += parts.clock.now() - began
+
+    def _look_again_at(self, when_s: float | None) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if when_s is not None:
+            delay_s, loop = when_s - self._parts.clock.now(), asyncio.get_running_loop()
+            self._alarm = loop.call_later(delay_s, self._parts.changed.set)
 
     def _deliver(self) -> None:
         """Let the model see what clients sent."""

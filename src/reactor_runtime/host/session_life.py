@@ -16,7 +16,7 @@ from reactor_runtime.host.loop_parts import LoopParts
 from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.outcome import OVERTAKEN, overtake, reply_to
-from reactor_runtime.log import get_logger
+from reactor_runtime.log import bind, get_logger
 from reactor_runtime.model.connected_event import connected_event
 
 log = get_logger(__name__)
@@ -40,7 +40,7 @@ class SessionLife:
     ) -> None:
         self.is_over = False
         self._outlet, self._queue = parts.outlet, parts.queue
-        self._gate, self._clock = parts.gate, parts.clock
+        self._gate, self._clock, self._emitter = parts.gate, parts.clock, parts.emitter
         self._driver, self._body, self._inbound = driver, body, inbound
         self._policy = policy
         self._connected = connected_event(driver.model)
@@ -80,6 +80,7 @@ class SessionLife:
 
     async def _start(self, event: SessionStarted) -> None:
         await self.end("superseded")
+        bind(session=event.session_id)  # to what handlers and hooks log
         self._gate.session = LiveSession(session_id=event.session_id, began=self._clock.now())
         self._gate.occupancy = self._gate.occupancy.after(event)
         outcome = await self._driver.apply(event)
@@ -101,6 +102,7 @@ class SessionLife:
         is_first = isinstance(event, ClientJoined) and not occupancy.is_open
         if is_first:
             self._inbound.open()
+            self._emitter.since = self._clock.now()
         await self._driver.apply(event)
         if is_first:
             self._connected.set()
@@ -121,6 +123,7 @@ class SessionLife:
             self._gate.session, self._gate.occupancy = None, Occupancy()
         if self.is_over:
             overtake(self._queue, self._outlet, "failed")
+        bind(session=None)
         if session is not None:
             self._outlet.session_closed(session.session_id)
 

@@ -1,7 +1,7 @@
 """TurnSource: hands turns to the body of a model, one at a time, and knows whether a step runs."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -56,7 +56,7 @@ class TurnSource:
         self._is_free = asyncio.Event()
         self._request: asyncio.Future[Turn | None] | None = None
 
-    async def turns(self) -> AsyncIterator[Turn | None]:
+    async def turns(self) -> AsyncGenerator[Turn | None, None]:
         """Yield what is handed out; asking again, or leaving the loop, ends the step."""
         request: asyncio.Future[Turn | None] | None = None
         try:

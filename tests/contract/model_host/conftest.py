@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contract.model_host.recording_outlet import RecordingOutlet
+from tests.contract.model_host.stage import Stage
 
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.in_process_host import InProcessHost
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.model.reactor_model import ReactorModel
-from tests.contract.model_host.recording_outlet import RecordingOutlet
-from tests.contract.model_host.stage import Stage
 
 MakeHost = Callable[..., ModelHost]
 Serve = Callable[..., Awaitable[Stage]]

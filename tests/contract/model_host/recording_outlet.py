@@ -153,13 +153,15 @@ class RecordingOutlet:
         )
         return found
 
-    async def more(self, kind: type[Any], count: int = 1) -> list[Any]:
-        """Return the next *count* reports of *kind* from now on."""
-        before = len(self.of(kind))
+    async def more(self, kind: type[Any], count: int = 1, *, after: int | None = None) -> list[Any]:
+        """Return the next *count* reports of *kind*, from now on or *after* so many of them."""
+        before = len(self.of(kind)) if after is None else after
         found: list[Any] = await self.until(
-            lambda: reports[before : before + count]
-            if len(reports := self.of(kind)) >= before + count
-            else None
+            lambda: (
+                reports[before : before + count]
+                if len(reports := self.of(kind)) >= before + count
+                else None
+            )
         )
         return found
 

@@ -4,6 +4,8 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.contract.model_host.recording_outlet import Closed, Opened, RecordingOutlet, Shown
+
 from reactor_runtime.host.events import (
     ClientJoined,
     ClientLeft,
@@ -14,7 +16,6 @@ from reactor_runtime.host.events import (
 from reactor_runtime.host.host_outlet import CommandReply, OutboundMessage, StepReport
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.model.input_buffer import InputFrame
-from tests.contract.model_host.recording_outlet import Closed, Opened, RecordingOutlet, Shown
 
 
 @dataclass

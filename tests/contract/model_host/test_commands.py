@@ -7,11 +7,11 @@ import threading
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
-from reactor_runtime.host.host_outlet import CommandReply, HostFailure, OutboundMessage, StepReport
 from tests.contract.model_host.conftest import MakeHost, Serve
 from tests.contract.model_host.recording_outlet import RecordingOutlet, Shown
 from tests.contract.model_host.stage import Stage
+
+from reactor_runtime.host.host_outlet import CommandReply, HostFailure, OutboundMessage, StepReport
 
 
 async def test_commands_are_applied_in_the_order_of_posting(serve: Serve) -> None:

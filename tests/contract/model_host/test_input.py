@@ -1,11 +1,11 @@
 """Inbound frames: delivered between steps, or to a step that waits for them."""
 
 import numpy as np
-
-from reactor_runtime.host.host_outlet import HostFailure, StepReport
 from tests.contract.model_host.conftest import Serve
 from tests.contract.model_host.recording_outlet import Shown
 from tests.models.parts import flat
+
+from reactor_runtime.host.host_outlet import HostFailure, StepReport
 
 TWENTY_MS = np.ones((1, 960), np.int16)
 
@@ -66,7 +66,7 @@ async def test_the_last_client_leaving_ends_a_waiting_read_too(serve: Serve) -> 
         before = len(stage.outlet.of(Shown))
         stage.push("mic", TWENTY_MS)
         stage.push("mic", TWENTY_MS)
-        await stage.outlet.until(lambda b=before: len(stage.outlet.of(Shown)) > b)
+        await stage.outlet.more(Shown, after=before)
         stage.end(session)
         await stage.closed(session)
     assert stage.outlet.of(HostFailure) == []

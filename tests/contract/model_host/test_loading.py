@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-
-from reactor_runtime.errors import HostClosedError, ModelLoadError
 from tests.contract.model_host.conftest import MakeHost, Serve
 from tests.contract.model_host.recording_outlet import Paced, RecordingOutlet
 from tests.contract.model_host.stage import Stage
+
+from reactor_runtime.errors import HostClosedError, ModelLoadError
 
 
 async def test_a_model_knows_its_place_before_it_loads(serve: Serve) -> None:

@@ -6,11 +6,11 @@ import time
 
 import numpy as np
 import pytest
-
-from reactor_runtime.host.host_outlet import HostFailure
 from tests.contract.model_host.conftest import Serve
 from tests.contract.model_host.recording_outlet import Flushed, Paced, Shown
 from tests.contract.model_host.stage import Stage
+
+from reactor_runtime.host.host_outlet import HostFailure
 
 
 async def show(stage: Stage, kind: str) -> Shown:
@@ -42,7 +42,8 @@ async def test_sound_is_int16_at_the_rate_of_its_track(serve: Serve) -> None:
     stage = await serve("shows_what_is_asked")
     shown = await show(stage, "sound")
     assert shown.video == {}
-    assert (shown.audio["voice"].dtype, shown.audio["voice"].shape) == (np.int16, (1, 160))
+    assert shown.audio["voice"].dtype == np.int16
+    assert shown.audio["voice"].shape == (1, 160)
     (voice,) = [track for track in stage.host.contract.tracks if track.name == "voice"]
     assert voice.sample_rate == 16_000
 
@@ -114,9 +115,8 @@ async def test_flush_drops_an_emit_that_waits_and_nothing_after_it(serve: Serve)
     stage.outlet.room = 1
     stage.open()
     await stage.shown(1)
-    await stage.outlet.until(lambda: stage.outlet.of(Shown))
     while await stage.ask_text("loops_so_far") != "2":  # the second one waits, with value 1
-        await asyncio.sleep(0)
+        pass
     await stage.ask("set_value", value=2)
     await stage.ask("flush")
     stage.outlet.give_room(None)
@@ -159,7 +159,7 @@ async def test_a_loop_of_nothing_but_emit_does_not_spin_while_nobody_is_there(
     began = time.monotonic()
     await asyncio.sleep(0.3)  # the rate of the loop is what is measured
     after = int(await stage.ask_text("emissions_so_far"))
-    assert after - before <= (time.monotonic() - began) * 20 + 1
+    assert after - before <= (time.monotonic() - began) * 20 + 2
     assert stage.outlet.of(Shown) == []
     stage.join()
     await stage.shown(3)

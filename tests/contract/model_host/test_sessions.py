@@ -3,12 +3,12 @@
 import logging
 
 import pytest
+from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.recording_outlet import Closed, Opened, Shown
 
 from reactor_runtime.host.events import FileArrived
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, OutboundMessage, StepReport
 from reactor_runtime.model.uploaded_file import UploadedFile
-from tests.contract.model_host.conftest import Serve
-from tests.contract.model_host.recording_outlet import Closed, Opened, Shown
 
 
 async def test_hooks_run_in_the_order_of_a_session(serve: Serve) -> None:
@@ -95,10 +95,9 @@ async def test_the_same_seed_gives_the_same_session(serve: Serve) -> None:
     for session_id, seed in (("s1", 11), ("s2", 11), ("s3", 12)):
         before = len(stage.outlet.of(Shown))
         stage.open(session_id, seed)
-        await stage.outlet.until(lambda b=before: len(stage.outlet.of(Shown)) >= b + 4)
+        first = [shown.value for shown in await stage.outlet.more(Shown, 4, after=before)]
         stage.end(session_id)
         await stage.closed(session_id)
-        first = [shown.value for shown in stage.outlet.of(Shown)[before : before + 4]]
         runs.append((stage.texts[-1], first))
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
@@ -160,3 +159,20 @@ async def test_another_hook_that_raises_is_only_logged(
     assert "s1" in record.getMessage()
     stage.open("s2")
     await stage.opened("s2")
+
+
+async def test_what_an_author_logs_bears_the_session(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("logs_in_every_place")
+    for session_id in ("s1", "s2"):
+        caplog.clear()
+        with caplog.at_level(logging.INFO):
+            stage.open(session_id)
+            await stage.ask("call")
+            await stage.outlet.more(Shown, 2)
+            stage.end(session_id)
+            await stage.closed(session_id)
+        lines = {r.getMessage() for r in caplog.records if r.name == "author"}
+        places = ("from_hook", "from_async_hook", "from_command", "from_step")
+        assert lines == {f"{place} session={session_id!r}" for place in places}

@@ -4,11 +4,11 @@ import logging
 import time
 
 import pytest
+from tests.contract.model_host.conftest import MakeHost, Serve
+from tests.contract.model_host.recording_outlet import Closed, RecordingOutlet, Shown
 
 from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.host_outlet import HostFailure
-from tests.contract.model_host.conftest import MakeHost, Serve
-from tests.contract.model_host.recording_outlet import Closed, RecordingOutlet, Shown
 
 
 async def test_stop_ends_the_live_session_once(serve: Serve) -> None:
