@@ -67,7 +67,7 @@ class PictureMaker:
             width=wide,
             height=high,
             format="yuv420p",
-            interpolation="BILINEAR" if (wide, high) == (width, height) else "AREA",
+            interpolation="FAST_BILINEAR" if (wide, high) == (width, height) else "AREA",
             threads=threads_for(width * height),
         )
 
