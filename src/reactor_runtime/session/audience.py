@@ -18,7 +18,7 @@ from reactor_runtime.session.early_frames import EarlyFrames
 from reactor_runtime.session.event_inbox import EventInbox
 from reactor_runtime.session.message_router import MessageRouter
 from reactor_runtime.session.publishers import Publishers
-from reactor_runtime.session.session_life import SessionLife
+from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_state import SessionEvent
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.wire import messages as say
@@ -34,16 +34,16 @@ class Audience:
 
     Args:
         host: Where the model runs.
-        life: Moved by the first and the last client.
+        course: Moved by the first and the last client.
         wiring: Limits, time, figures and tasks.
     """
 
-    def __init__(self, host: ModelHost, life: SessionLife, wiring: Wiring) -> None:
+    def __init__(self, host: ModelHost, course: SessionCourse, wiring: Wiring) -> None:
         contract = host.contract
         schema = contract.render_schema(wiring.settings.model_name or "")
         self.schema: dict[str, Any] = schema.to_openapi()
         self.clients = ClientRegistry()
-        self._host, self._life, self._wiring = host, life, wiring
+        self._host, self._course, self._wiring = host, course, wiring
         self._inbox = EventInbox(host, wiring)
         self._early = EarlyFrames(wiring.settings.max_held_in)
         self._publishers = Publishers(
@@ -54,7 +54,7 @@ class Audience:
             self.schema,
             inbox=self._inbox,
             publishers=self._publishers,
-            note=life.note,
+            note=course.note,
         )
 
     # --- from connections ---
@@ -63,7 +63,7 @@ class Audience:
         """Let a client in; outside a session its connection is closed."""
         if self.clients.of(connection) is not None:
             return
-        if not self._life.state.is_running:
+        if not self._course.state.is_running:
             log.info("connection_refused", connection_id=connection.connection_id)
             self._start_closing(connection)
             return
@@ -81,7 +81,7 @@ class Audience:
         self.clients.add(client)
         self._wiring.metrics.clients.set(len(self.clients))
         self._post(ClientJoined(client_id=client.client_id, joined_at=self._wiring.clock.wall()))
-        self._life.move(
+        self._course.move(
             SessionEvent.CONNECTION_OPENED, conn_id=connection.connection_id, transport="webrtc"
         )
         for channel, frame in self._early.take(connection):
@@ -147,7 +147,7 @@ class Audience:
         for client in self.clients:
             self.clients.remove(client)
             self._publishers.release_all(client)
-            self._life.note(
+            self._course.note(
                 "connection_closed",
                 conn_id=client.connection.connection_id,
                 transport="webrtc",
@@ -171,7 +171,7 @@ class Audience:
         self._publishers.release_all(client)
         self._wiring.metrics.clients.set(len(self.clients))
         self._post(ClientLeft(client_id=client.client_id))
-        self._life.move(
+        self._course.move(
             SessionEvent.CONNECTION_CLOSED
             if len(self.clients)
             else SessionEvent.LAST_CONNECTION_CLOSED,
@@ -198,7 +198,7 @@ class Audience:
             log.debug("event_not_posted", reason=error.reason)
 
     def _start_closing(self, connection: Connection) -> asyncio.Task[Any]:
-        return self._wiring.tasks.start(_close(connection), "close_connection")
+        return self._wiring.tasks.spawn(_close(connection), "close_connection")
 
 
 async def _close(connection: Connection) -> None:

@@ -170,7 +170,7 @@ class EventInbox:
     def _start_pump(self) -> None:
         if not self._is_pumping:
             self._is_pumping = True
-            self._wiring.tasks.start(self._pump(), "command_pump")
+            self._wiring.tasks.spawn(self._pump(), "command_pump")
 
     async def _pump(self) -> None:
         try:

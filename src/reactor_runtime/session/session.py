@@ -1,8 +1,8 @@
 """Session: the occupied time of one model, and everything that may happen in it.
 
 This is the door: HTTP and transports come in here. What happens behind it is the business of
-``occupancy`` (begin, end, fail), ``audience`` (who is here), ``vacancy`` (may a start have it) and
-``watchdog`` (what time does).
+``tenancy`` (begin, end, fail), ``audience`` (who is here), ``vacancy`` (may a start have it) and
+``session_timers`` (what time does).
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -19,22 +19,24 @@ from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.descriptor import SESSION_ID, make_descriptor
 from reactor_runtime.session.event_log import EventLog
-from reactor_runtime.session.occupancy import Occupancy, Outward
 from reactor_runtime.session.request_bodies import read_start_body
-from reactor_runtime.session.session_life import SessionLife
+from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import EndReason, SessionState
+from reactor_runtime.session.session_timers import SessionTimers
 from reactor_runtime.session.tally import Tally
 from reactor_runtime.session.task_set import TaskSet
+from reactor_runtime.session.tenancy import Outward, Tenancy
 from reactor_runtime.session.vacancy import Vacancy
-from reactor_runtime.session.watchdog import Watchdog
 from reactor_runtime.session.wiring import Wiring
 
 if TYPE_CHECKING:  # the codecs' libraries load when the stream is made, not with the routes
     from reactor_runtime.media.live_stream import LiveStream
 
 log = get_logger(__name__)
+
+_CLOSE_TASKS_S = 2.0
 
 _HEALTH_STATES = {
     SessionState.CREATED: "loading",
@@ -99,14 +101,12 @@ class Session:
             tasks=TaskSet(),
         )
         self.events = EventLog(wiring.clock, wiring.settings.events_retained)
-        self._life = life = SessionLife(self.events, wiring)
-        self._audience = audience = Audience(host, life, wiring)
-        self._occupancy = Occupancy(
-            host, audience, life, outlet=outlet, stream=stream, wiring=wiring
-        )
-        self._vacancy = Vacancy(self._occupancy, audience, life, wiring)
-        self._watchdog = Watchdog(
-            self._occupancy, audience, life, outlet=outlet, stream=stream, wiring=wiring
+        self._course = course = SessionCourse(self.events, wiring)
+        self._audience = audience = Audience(host, course, wiring)
+        self._tenancy = Tenancy(host, audience, course, outlet=outlet, stream=stream, wiring=wiring)
+        self._vacancy = Vacancy(self._tenancy, audience, course, wiring)
+        self._timers = SessionTimers(
+            self._tenancy, audience, course, outlet=outlet, stream=stream, wiring=wiring
         )
 
     async def __aenter__(self) -> Self:
@@ -125,16 +125,16 @@ class Session:
 
     async def start(self) -> None:
         """Begin loading the model; returns at once, ``health`` tells how it goes."""
-        self._occupancy.outward = Outward(
+        self._tenancy.outward = Outward(
             session_ended=self.on_session_end, terminated=self.on_terminated
         )
-        self._watchdog.start()
-        self._wiring.tasks.start(self._occupancy.load(), "load_model")
+        self._timers.start()
+        self._wiring.tasks.spawn(self._tenancy.load(), "load_model")
 
     async def close(self) -> None:
         """End the session (clients told first), stop the host and every task. Idempotent."""
-        await self._occupancy.shut_down()
-        await self._wiring.tasks.close()
+        await self._tenancy.shut_down()
+        await self._wiring.tasks.close(_CLOSE_TASKS_S)
         await self._host.stop()
         self.events.close()
 
@@ -149,7 +149,7 @@ class Session:
         start = read_start_body(body)
         async with self._vacancy.turn:
             await self._vacancy.make_room()
-            await self._occupancy.begin(start)
+            await self._tenancy.begin(start)
             return self.descriptor()
 
     async def stop_session(self, reason: str = "", moderate: bool = False) -> None:
@@ -162,14 +162,14 @@ class Session:
         self._vacancy.check_available()
         if not self.state.is_running:
             raise SessionStateError(self.state, f"nothing to stop: the session is {self.state}")
-        self._occupancy.end(EndReason.MODERATED if moderate else EndReason.STOPPED, told=reason)
+        self._tenancy.end(EndReason.MODERATED if moderate else EndReason.STOPPED, told=reason)
 
     # --- what there is to know ---
 
     @property
     def state(self) -> SessionState:
         """The state the session is in."""
-        return self._life.state
+        return self._course.state
 
     def require(self, session_id: str) -> None:
         """Check that *session_id* names the running session.
@@ -187,12 +187,12 @@ class Session:
         """Return the session's descriptor, in any state."""
         contract = self._host.contract
         name = self._wiring.settings.model_name or contract.name
-        tracks = contract.tracks if self._occupancy.is_loaded else None
+        tracks = contract.tracks if self._tenancy.is_loaded else None
         return make_descriptor(self.state, name, tracks)
 
     def schema(self) -> dict[str, Any]:
         """Return the model's OpenAPI document, empty until the model has loaded."""
-        return self._audience.schema if self._occupancy.is_loaded else {}
+        return self._audience.schema if self._tenancy.is_loaded else {}
 
     def health(self) -> Health:
         """Return whether the process is alive and what it is doing."""
@@ -200,7 +200,7 @@ class Session:
         return Health(
             ok=state is not SessionState.TERMINATED,
             state=_HEALTH_STATES.get(state, "serving"),
-            detail=self._occupancy.last_words or f"the session is {state.value}",
+            detail=self._tenancy.last_words or f"the session is {state.value}",
         )
 
     # --- from connections ---

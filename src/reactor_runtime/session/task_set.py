@@ -8,8 +8,6 @@ from reactor_runtime.log import get_logger
 
 log = get_logger(__name__)
 
-_CLOSE_S = 5.0
-
 
 class TaskSet:
     """Keeps tasks alive, logs the one that fails, cancels what is left on ``close``.
@@ -21,21 +19,24 @@ class TaskSet:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def start(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
+    def __len__(self) -> int:
+        return len(self._tasks)
+
+    def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         """Run *work* until it ends or the set is closed."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
         return task
 
-    async def close(self) -> None:
-        """Cancel every task but the caller's and wait for them, within a bound. Idempotent."""
+    async def close(self, timeout_s: float) -> None:
+        """Cancel every task but the caller's and wait for them, at most *timeout_s*. Idempotent."""
         tasks = {task for task in self._tasks if task is not asyncio.current_task()}
         for task in tasks:
             task.cancel()
         if not tasks:
             return
-        _, stuck = await asyncio.wait(tasks, timeout=_CLOSE_S)
+        _, stuck = await asyncio.wait(tasks, timeout=timeout_s)
         for task in stuck:
             log.error("task_stuck", task=task.get_name())
 

@@ -12,9 +12,9 @@ from reactor_runtime.errors import SessionStateError, SessionUnavailableError
 from reactor_runtime.log import get_logger
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.client import Client
-from reactor_runtime.session.occupancy import Occupancy
-from reactor_runtime.session.session_life import SessionLife
+from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_state import EndReason, SessionState
+from reactor_runtime.session.tenancy import Tenancy
 from reactor_runtime.session.wiring import Wiring
 
 log = get_logger(__name__)
@@ -26,9 +26,9 @@ class Vacancy:
     """Makes room for a start, or says why there is none.
 
     Args:
-        occupancy: Ends what nobody uses.
+        tenancy: Ends what nobody uses.
         audience: Who is here.
-        life: Where the session is.
+        course: Where the session is.
         wiring: Limits, time, figures and tasks.
 
     Attributes:
@@ -36,11 +36,11 @@ class Vacancy:
     """
 
     def __init__(
-        self, occupancy: Occupancy, audience: Audience, life: SessionLife, wiring: Wiring
+        self, tenancy: Tenancy, audience: Audience, course: SessionCourse, wiring: Wiring
     ) -> None:
         self.turn = asyncio.Lock()
-        self._occupancy, self._audience = occupancy, audience
-        self._life, self._wiring = life, wiring
+        self._tenancy, self._audience = tenancy, audience
+        self._course, self._wiring = course, wiring
 
     async def make_room(self) -> None:
         """Return when a session can be started.
@@ -50,30 +50,30 @@ class Vacancy:
             SessionUnavailableError: The model is loading, or gone.
         """
         self.check_available()
-        if self._life.state.is_running:
+        if self._course.state.is_running:
             if not await self._is_abandoned():
                 text = "a session is running; stop it first"
-                raise SessionStateError(self._life.state, text)
+                raise SessionStateError(self._course.state, text)
             self._take_over()
-        if not await self._life.reach(SessionState.READY, self._wiring.settings.start_wait_s):
+        if not await self._course.reach(SessionState.READY, self._wiring.settings.start_wait_s):
             self.check_available()
             text = "the last session is still closing; try again soon"
-            raise SessionStateError(self._life.state, text)
+            raise SessionStateError(self._course.state, text)
 
     def check_available(self) -> None:
         """Raise ``SessionUnavailableError`` while the model is loading, and when it is gone."""
-        if self._life.state is SessionState.CREATED:
+        if self._course.state is SessionState.CREATED:
             raise SessionUnavailableError("the model is loading", 1)
-        if self._life.state is SessionState.TERMINATED:
-            why = self._occupancy.last_words or "it has ended"
+        if self._course.state is SessionState.TERMINATED:
+            why = self._tenancy.last_words or "it has ended"
             raise SessionUnavailableError(f"the model is gone: {why}")
 
     async def _is_abandoned(self) -> bool:
-        state = self._life.state
+        state = self._course.state
         if state is SessionState.ORPHANED:
             return True
         if state is SessionState.WAITING:
-            return self._life.age_s > self._wiring.settings.connect_limit_s
+            return self._course.age_s > self._wiring.settings.connect_limit_s
         probed = tuple(self._audience.clients)
         began = self._wiring.clock.now()
         if any(self._has_spoken(client, 0.0) for client in probed):
@@ -93,7 +93,7 @@ class Vacancy:
 
     async def _answers(self, clients: Iterable[Client]) -> bool:
         """Whether any of *clients* gives a sign of life; the first one settles it."""
-        probes = [self._wiring.tasks.start(self._probe(client), "probe") for client in clients]
+        probes = [self._wiring.tasks.spawn(self._probe(client), "probe") for client in clients]
         try:
             for probe in asyncio.as_completed(probes):
                 if await probe:
@@ -114,6 +114,6 @@ class Vacancy:
     def _take_over(self) -> None:
         for client in self._audience.clients:
             self._audience.drop(client, "no sign of life")
-        if self._life.state.is_running:
-            log.info("session_taken_over", state=self._life.state.value)
-            self._occupancy.end(EndReason.TIMED_OUT)
+        if self._course.state.is_running:
+            log.info("session_taken_over", state=self._course.state.value)
+            self._tenancy.end(EndReason.TIMED_OUT)

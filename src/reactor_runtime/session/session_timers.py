@@ -1,4 +1,4 @@
-"""Watchdog: what time alone does to a session.
+"""SessionTimers: what time alone does to a session.
 
 Closes clients that have gone silent, ends a session that nobody watches, publishes figures.
 """
@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.descriptor import SESSION_ID
-from reactor_runtime.session.occupancy import Occupancy
-from reactor_runtime.session.session_life import SessionLife
+from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_state import EndReason, SessionState
+from reactor_runtime.session.tenancy import Tenancy
 from reactor_runtime.session.wiring import Wiring
 
 if TYPE_CHECKING:
     from reactor_runtime.media.live_stream import LiveStream
 
 
-class Watchdog:
+class SessionTimers:
     """Runs beside a session, as three timers.
 
     Args:
-        occupancy: Ends a session that nobody watches.
+        tenancy: Ends a session that nobody watches.
         audience: Who is here.
-        life: Where the session is.
+        course: Where the session is.
         outlet: Knows the last step.
         stream: Knows the figures of the output media.
         wiring: Delays, time and tasks.
@@ -32,37 +32,37 @@ class Watchdog:
 
     def __init__(
         self,
-        occupancy: Occupancy,
+        tenancy: Tenancy,
         audience: Audience,
-        life: SessionLife,
+        course: SessionCourse,
         *,
         outlet: SessionOutlet,
         stream: "LiveStream | None",
         wiring: Wiring,
     ) -> None:
-        self._occupancy, self._audience = occupancy, audience
-        self._life, self._wiring = life, wiring
+        self._tenancy, self._audience = tenancy, audience
+        self._course, self._wiring = course, wiring
         self._outlet, self._stream = outlet, stream
         self._expiry: asyncio.Task[Any] | None = None
 
     def start(self) -> None:
         """Start the timers."""
-        self._life.watch(self._moved)
-        self._wiring.tasks.start(self._watch_silence(), "silence_watchdog")
+        self._course.watch(self._moved)
+        self._wiring.tasks.spawn(self._watch_silence(), "silence_watchdog")
         if self._wiring.settings.stats_interval_s > 0:
-            self._wiring.tasks.start(self._publish(), "runtime_stats")
+            self._wiring.tasks.spawn(self._publish(), "runtime_stats")
 
     def _moved(self, state: SessionState) -> None:
         expiry, self._expiry = self._expiry, None
         if expiry is not None:
             expiry.cancel()
         if state.is_clientless and self._wiring.settings.clientless_timeout_s > 0:
-            self._expiry = self._wiring.tasks.start(self._expire(), "clientless_timeout")
+            self._expiry = self._wiring.tasks.spawn(self._expire(), "clientless_timeout")
 
     async def _expire(self) -> None:
         await self._sleep(self._wiring.settings.clientless_timeout_s)
         self._expiry = None  # this task: it must not cancel itself by what it sets off
-        self._occupancy.end(EndReason.TIMED_OUT)
+        self._tenancy.end(EndReason.TIMED_OUT)
 
     async def _watch_silence(self) -> None:
         settings, clock = self._wiring.settings, self._wiring.clock
@@ -79,10 +79,10 @@ class Watchdog:
     async def _publish(self) -> None:
         while True:
             await self._sleep(self._wiring.settings.stats_interval_s)
-            if not self._life.state.is_running:
+            if not self._course.state.is_running:
                 continue
             step = self._outlet.last_step
-            self._life.note(
+            self._course.note(
                 "metric",
                 name="runtime_stats",
                 session_id=SESSION_ID,

@@ -1,4 +1,4 @@
-"""Occupancy: the sequences of the occupied time. A model loads; sessions begin, end and fail."""
+"""Tenancy: the sequences of the occupied time. A model loads; sessions begin, end and fail."""
 
 import asyncio
 import secrets
@@ -18,7 +18,7 @@ from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.request_bodies import StartBody
-from reactor_runtime.session.session_life import SessionLife
+from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_outlet import (
     HostClosed,
     HostOpened,
@@ -68,13 +68,13 @@ class Outward:
     terminated: Callable[[str], None] | None = None
 
 
-class Occupancy:
+class Tenancy:
     """Runs the sequences, and hears the host. One session at a time.
 
     Args:
         host: Where the model runs.
         audience: Who is here.
-        life: Where the session is.
+        course: Where the session is.
         outlet: Where the host is heard.
         stream: The output media, cleared after each session.
         wiring: Limits, time, figures and tasks.
@@ -89,7 +89,7 @@ class Occupancy:
         self,
         host: ModelHost,
         audience: Audience,
-        life: SessionLife,
+        course: SessionCourse,
         *,
         outlet: SessionOutlet,
         stream: "LiveStream | None",
@@ -97,7 +97,7 @@ class Occupancy:
     ) -> None:
         self.outward = Outward()
         self.last_words, self.is_loaded = "", False
-        self._host, self._audience, self._life = host, audience, life
+        self._host, self._audience, self._course = host, audience, course
         self._outlet, self._stream, self._wiring = outlet, stream, wiring
         self._tenure: Tenure | None = None
 
@@ -106,7 +106,7 @@ class Occupancy:
     async def load(self) -> None:
         """Load the model: ready, or terminated."""
         self._outlet.bind(self, asyncio.get_running_loop())
-        self._life.move(SessionEvent.INITIALIZING)
+        self._course.move(SessionEvent.INITIALIZING)
         began = self._wiring.clock.now()
         try:
             await self._host.start()
@@ -122,12 +122,12 @@ class Occupancy:
         took_s = self._wiring.clock.now() - began
         self._wiring.metrics.model_load.set(took_s)
         log.info("model_ready", seconds=round(took_s, 3))
-        if self._life.state is SessionState.CREATED:
-            self._life.move(SessionEvent.INITIALIZATION_SUCCESS)
+        if self._course.state is SessionState.CREATED:
+            self._course.move(SessionEvent.INITIALIZATION_SUCCESS)
 
     def _stay_empty(self, reason: str) -> None:
-        if self._life.state is SessionState.CREATED:
-            self._life.move(SessionEvent.INITIALIZATION_FAIL, reason=reason)
+        if self._course.state is SessionState.CREATED:
+            self._course.move(SessionEvent.INITIALIZATION_FAIL, reason=reason)
             self._terminated(reason)
 
     # --- a session ---
@@ -141,7 +141,7 @@ class Occupancy:
         seed = secrets.randbits(32) if start.seed is None else start.seed
         tenure = Tenure(session_id=uuid4().hex, seed=seed)
         params = start.model_dump(exclude_none=True)
-        self._life.move(SessionEvent.START_SESSION, params=params)
+        self._course.move(SessionEvent.START_SESSION, params=params)
         self._tenure, self.last_words = tenure, ""
         self._wiring.metrics.sessions_started.inc()
         log.info(
@@ -152,7 +152,7 @@ class Occupancy:
         except HostClosedError as error:
             self.evict(str(error))
         await _wait(tenure.settled, self._wiring.settings.start_wait_s)
-        if self._tenure is not tenure or not self._life.state.is_running:
+        if self._tenure is not tenure or not self._course.state.is_running:
             why = self.last_words or "it was stopped"
             raise SessionUnavailableError(f"the session ended as it started: {why}")
 
@@ -172,20 +172,20 @@ class Occupancy:
         """
         event = SessionEvent.TIMEOUT if reason is EndReason.TIMED_OUT else SessionEvent.STOP_SESSION
         told = told or reason.value
-        self._life.move(event, reason=reason.value, close_reason=told)
+        self._course.move(event, reason=reason.value, close_reason=told)
         self._wiring.metrics.sessions_ended.labels(reason.value).inc()
         closes = self._audience.dismiss([*notices, _notice(reason, told)])
         if self._tenure is not None:
             log.info("session_ending", session=self._tenure.session_id, reason=reason.value)
             work = self._clear(self._tenure, reason, closes)
-            self._wiring.tasks.start(work, "session_ending")
+            self._wiring.tasks.spawn(work, "session_ending")
 
     def evict(self, reason: str) -> None:
         """Serve no session any more: clients are told, then the outside is."""
-        if self._life.state is SessionState.TERMINATED:
+        if self._course.state is SessionState.TERMINATED:
             return
-        was_running = self._life.state.is_running
-        self._life.move(SessionEvent.EVICTION, reason=reason)
+        was_running = self._course.state.is_running
+        self._course.move(SessionEvent.EVICTION, reason=reason)
         if was_running:
             self._wiring.metrics.sessions_ended.labels(EndReason.ERROR.value).inc()
         log.error("session_terminated", session=self._session_id, reason=reason)
@@ -195,17 +195,17 @@ class Occupancy:
             self._tenure.vacated.set()
         failure = say.Failure(code="internal_error", message=reason)
         closes = self._audience.dismiss([failure, _notice(EndReason.ERROR, "error")])
-        self._wiring.tasks.start(self._vanish(reason, closes), "session_eviction")
+        self._wiring.tasks.spawn(self._vanish(reason, closes), "session_eviction")
 
     async def shut_down(self) -> None:
         """End the running session within ``shutdown_s``, then serve none any more. Idempotent."""
-        if self._life.state.is_running:
+        if self._course.state.is_running:
             self.end(EndReason.EVICTED, told=_SHUTTING_DOWN)
-        if self._life.state is SessionState.CLOSING:
-            await self._life.reach(SessionState.READY, self._wiring.settings.shutdown_s)
-        if self._life.state is not SessionState.TERMINATED:
+        if self._course.state is SessionState.CLOSING:
+            await self._course.reach(SessionState.READY, self._wiring.settings.shutdown_s)
+        if self._course.state is not SessionState.TERMINATED:
             self.last_words = _SHUTTING_DOWN
-            self._life.move(SessionEvent.EVICTION, reason=_SHUTTING_DOWN)
+            self._course.move(SessionEvent.EVICTION, reason=_SHUTTING_DOWN)
 
     # --- what the host says ---
 
@@ -213,7 +213,7 @@ class Occupancy:
         """Take one report of the host."""
         match report:
             case OutboundMessage():
-                if self._life.state.is_running:
+                if self._course.state.is_running:
                     self._audience.deliver(report)
             case CommandReply():
                 self._audience.answer(report)
@@ -234,11 +234,11 @@ class Occupancy:
         is_ours = failure.session_id is not None and failure.session_id == self._session_id
         if not failure.fatal and not is_ours:
             return
-        self._life.note("error", message=failure.message)
+        self._course.note("error", message=failure.message)
         self.last_words = failure.message
         if failure.fatal:
             self.evict(failure.message)
-        elif self._life.state.is_running and self._tenure is not None:
+        elif self._course.state.is_running and self._tenure is not None:
             self._tenure.settled.set()
             text = f"the session failed: {failure.message}"
             self.end(
@@ -258,13 +258,13 @@ class Occupancy:
         await self._close_connections(reason.value, closes)
         if not await _wait(tenure.vacated, self._wiring.settings.host_close_s):
             self.evict("the model did not end its session in time")
-        if self._life.state is not SessionState.CLOSING:
+        if self._course.state is not SessionState.CLOSING:
             return
         if self._stream is not None:
             self._stream.reset()
         self._tenure = None
         log.info("session_ended", session=tenure.session_id, reason=reason.value)
-        self._life.move(SessionEvent.CLEANUP_COMPLETE, reason=reason.value)
+        self._course.move(SessionEvent.CLEANUP_COMPLETE, reason=reason.value)
 
     async def _vanish(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:
         await self._close_connections(EndReason.ERROR.value, closes)
@@ -276,7 +276,7 @@ class Occupancy:
         tasks = list(closes)
         if self.outward.session_ended is not None:
             work = _awaited(self.outward.session_ended(reason))
-            tasks.append(self._wiring.tasks.start(work, "on_session_end"))
+            tasks.append(self._wiring.tasks.spawn(work, "on_session_end"))
         if tasks:
             _, slow = await asyncio.wait(tasks, timeout=self._wiring.settings.connection_close_s)
             if slow:

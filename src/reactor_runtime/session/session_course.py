@@ -1,4 +1,4 @@
-"""SessionLife: the state a session is in, who is told when it moves, and the record of it."""
+"""SessionCourse: the state a session is in, who is told when it moves, and the record of it."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from reactor_runtime.session.session_state import SessionEvent, SessionState, ne
 from reactor_runtime.session.wiring import Wiring
 
 
-class SessionLife:
+class SessionCourse:
     """Moves through the table of ``session_state`` and logs every move.
 
     Args:
