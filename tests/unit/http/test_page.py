@@ -135,5 +135,12 @@ def test_a_file_of_the_page_is_short_and_asks_for_nothing_from_elsewhere(path: P
 
 def test_every_file_of_the_page_is_asked_for_by_another() -> None:
     texts = {path.name: path.read_text(encoding="utf-8") for path in PAGE_FOLDER.iterdir()}
+    texts["index.html"] = re.sub(r'.*rel="modulepreload".*', "", texts["index.html"])
     for name in texts.keys() - {"index.html"}:
         assert any(name in text for other, text in texts.items() if other != name), name
+
+
+def test_every_module_is_fetched_at_once() -> None:
+    index = (PAGE_FOLDER / "index.html").read_text(encoding="utf-8")
+    preloaded = set(re.findall(r'rel="modulepreload" href="page/([a-z_]+\.js)"', index))
+    assert preloaded == {path.name for path in PAGE_FOLDER.glob("*.js")} - {"main.js"}

@@ -173,7 +173,7 @@ export class Connection extends EventTarget {
       return true;
     }
     past.tries += 1;
-    if (status === 403 || past.tries >= GIVE_UP_AFTER) {
+    if (isHopeless(error) || past.tries >= GIVE_UP_AFTER) {
       this.#enter(Phase.FAILED, { code: error.code ?? "refused", status, detail: error.detail ?? error.message });
       return true;
     }
@@ -192,6 +192,12 @@ export class Connection extends EventTarget {
   #tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
+}
+
+/** Refusals that the next try would meet again: not let in, not understood, nowhere to connect. */
+function isHopeless({ status, retryAfterMs, detail }) {
+  if (status === 503) return retryAfterMs === null && !isServerGoing(detail);
+  return status === 403 || status === 422;
 }
 
 /** Endings that are the server's own departure: wait for its return instead of asking a person. */

@@ -97,7 +97,7 @@ export class Log {
     this.#add("broadcast", humanName(message.name), this.#rows(message));
   }
 
-  notice(text, tone = "notice") {
+  notice(text, tone = "note") {
     this.#add(tone, text);
   }
 

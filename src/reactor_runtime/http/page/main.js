@@ -81,10 +81,11 @@ connection.addEventListener("phase", ({ detail }) => {
   const { phase, ...facts } = detail;
   if (phase !== Phase.LIVE) stage.freeze();
   notice.show(phase, facts);
+  performance.mark(`reactor-${phase}`); // for whoever looks at the browser's timeline
   find("stop-button").hidden = phase !== Phase.LIVE;
   if (phase === Phase.ENDED) {
     const { title, text } = endingWords(facts.reason, facts.detail);
-    log.notice(`${title}. ${text}`, facts.reason === "error" ? "error" : "notice");
+    log.notice(`${title}. ${text}`, facts.reason === "error" ? "error" : "note");
   } else if (phase === Phase.RECONNECTING && facts.reason) log.notice(`Reconnecting: ${facts.reason}`);
 });
 
@@ -119,6 +120,7 @@ async function awaitPicture(peer) {
 }
 
 stage.addEventListener("picture", () => {
+  performance.mark("reactor-picture");
   if (connection.phase === Phase.LIVE) notice.clear();
 });
 connection.addEventListener("message", ({ detail }) => log.broadcast(detail));

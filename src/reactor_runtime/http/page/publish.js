@@ -60,6 +60,12 @@ class Input {
     this.#show("");
   }
 
+  /** The track's name where it says more than the device does. */
+  get #aside() {
+    const name = humanName(this.#name);
+    return name.toLowerCase() === this.#what ? "" : name;
+  }
+
   #press() {
     if (this.media) void this.end();
     else void this.begin();
@@ -92,7 +98,7 @@ class Input {
     this.media = media;
     media.addEventListener("ended", () => void this.end());
     if (this.kind === "video") this.#publisher.stage.showSelf(this.#name, media);
-    this.#publisher.log.notice(`Your ${this.#what} goes into ${humanName(this.#name).toLowerCase()}`);
+    this.#publisher.log.notice(`The model gets your ${this.#what}${this.#aside ? `: ${this.#aside}` : ""}`);
   }
 
   #drop() {
@@ -123,8 +129,9 @@ class Input {
   #show(words) {
     const isOn = this.media !== null;
     const label = isOn ? `Stop sending to ${this.#name}` : `Send my ${this.#what} to ${this.#name}`;
+    const aside = this.#aside ? h("small", {}, this.#aside) : null;
     const text = isOn ? `Sending ${this.#what}` : `Send ${this.#what}`;
-    this.#toggle.replaceChildren(icon(this.#what), h("span", {}, text), h("small", {}, humanName(this.#name)));
+    this.#toggle.replaceChildren(icon(this.#what), h("span", {}, text), ...(aside ? [aside] : []));
     this.#toggle.setAttribute("aria-label", label);
     this.#toggle.setAttribute("aria-pressed", String(isOn));
     this.#problem.hidden = !words;
