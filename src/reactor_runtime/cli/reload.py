@@ -20,18 +20,10 @@ from reactor_runtime.cli.setting_flags import arguments_of, texts_of
 from reactor_runtime.errors import ConfigurationError, ManifestError
 from reactor_runtime.settings import resolve_settings
 
-LOOK_EVERY_S = 0.3
+LOOK_EVERY_S = 0.2
 DEFAULT_GRACE_S = 10.0
 _NO_BOUND_S = 7 * 24 * 3600.0
 _PR_SET_PDEATHSIG = 1
-
-
-class _Stop(BaseException):
-    """The signal that ends the parent."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 def serve_with_reload(target: str, flags: Mapping[str, Any], *, open_browser: bool) -> int:
@@ -90,27 +82,29 @@ class ReloadLoop:
         self._watch = watch
         self._say = say
         self._stop_grace_s = stop_grace_s
+        self._signals: list[int] = []
         self._server: subprocess.Popen[bytes] | None = None
 
     def run(self, first_command: Sequence[str]) -> int:
         """Serve until a signal comes; a second signal kills the server at once."""
-        with _signals_raised():
-            try:
-                self._start(first_command)
-                while True:
-                    self._wait_for_change()
-                    self._stop(signal.SIGTERM)
+        with _signals_in(self._signals):
+            self._start(first_command)
+            while self._wait_for_change():
+                self._stop(signal.SIGTERM)
+                if not self._signals:
                     self._start(self._command)
-            except _Stop as stop:
-                return self._end(stop.number)
+            self._say("stopping; a second signal forces")
+            status = self._stop(self._signals[0])
+            return 128 + self._signals[0] if len(self._signals) > 1 else max(0, status)
 
     def _start(self, command: Sequence[str]) -> None:
         # A process group of its own: Ctrl-C reaches it once, through the parent.
         self._server = subprocess.Popen(command, process_group=0, preexec_fn=_die_with_parent)
 
-    def _wait_for_change(self) -> None:
+    def _wait_for_change(self) -> bool:
+        """Return ``True`` at the next change, ``False`` when a signal has come."""
         reported = False
-        while True:
+        while not self._signals:
             status = self._server.poll() if self._server is not None else None
             if status is not None and not reported:
                 reported = True
@@ -119,8 +113,9 @@ class ReloadLoop:
             if changes:
                 more = f" and {len(changes) - 1} more" if len(changes) > 1 else ""
                 self._say(f"{changes[0].name}{more} changed; starting again")
-                return
+                return True
             time.sleep(LOOK_EVERY_S)
+        return False
 
     def _stop(self, number: int) -> int:
         """Stop the server and return its status: ask, wait, kill."""
@@ -129,31 +124,21 @@ class ReloadLoop:
             return 0
         if server.poll() is None:
             server.send_signal(number)
-        try:
-            return server.wait(self._stop_grace_s)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            return server.wait()
-
-    def _end(self, number: int) -> int:
-        try:
-            return max(0, self._stop(number))
-        except _Stop:
-            if self._server is not None:
-                self._server.kill()
-                self._server.wait()
-            return 128 + number
+        deadline = time.monotonic() + self._stop_grace_s
+        while server.poll() is None:
+            if time.monotonic() > deadline or len(self._signals) > 1:
+                server.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(LOOK_EVERY_S)
+        return int(server.returncode)
 
 
 @contextlib.contextmanager
-def _signals_raised() -> Iterator[None]:
-    """Raise ``_Stop`` on the first two of SIGINT and SIGTERM; a third has nothing to add."""
-    heard: list[int] = []
+def _signals_in(heard: list[int]) -> Iterator[None]:
+    """Write down SIGINT and SIGTERM instead of dying of them."""
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
         heard.append(number)
-        if len(heard) <= 2:
-            raise _Stop(number)
 
     numbers = (signal.SIGINT, signal.SIGTERM)
     before = [signal.signal(number, on_signal) for number in numbers]
