@@ -166,5 +166,7 @@ def web_rtc_settings(settings: ServeSettings) -> WebRtcSettings:
         ice_servers=(*stun, *turn),
         connect_timeout_s=settings.connect_timeout_s,
         max_connections=settings.max_connections,
+        public_address=settings.public_address,
+        port_range=settings.port_range,
         playout_delay=_PLAYOUT_DELAYS[settings.playout_delay],
     )
