@@ -76,7 +76,7 @@ def costs(frames: Any, fps: float) -> None:
 
         def encode(k: int, encoder: VideoEncoder = encoder, sizes: list[int] = sizes) -> None:
             made = encoder.encode(pictures[k], round(k * 90_000 / fps), key=False)
-            sizes.append(len(made.bitstream) if made else 0)
+            sizes.append(len(made.bitstream))
 
         spent = clocked(encode, len(pictures))
         rate = sum(sizes[10:]) * 8 * fps / (len(sizes) - 10) / 1e6

@@ -128,6 +128,24 @@ class TrackError(ReactorError):
         return f"track {self.track!r}: {self.reason}"
 
 
+class EncoderError(ReactorError):
+    """Raised when an encoder does not take a picture.
+
+    Attributes:
+        codec: Its name.
+        size: Width and height of the picture.
+        reason: What the encoder says.
+    """
+
+    def __init__(self, codec: str, size: tuple[int, int], reason: str) -> None:
+        super().__init__(codec, size, reason)
+        self.codec, self.size, self.reason = codec, size, reason
+
+    def __str__(self) -> str:
+        width, height = self.size
+        return f"the {self.codec} encoder refused a picture of {width}x{height}: {self.reason}"
+
+
 class HostClosedError(ReactorError):
     """Raised when an event is posted to a host that has failed or was stopped."""
 

@@ -84,12 +84,13 @@ class FanOut:
             if who not in self._waiting:
                 sink(frame)
 
-    # --- the lane's side; it holds ``changed`` for the key requests ---
+    # --- the lane's side ---
 
     @property
     def key_due(self) -> float | None:
         """Monotonic seconds at which a key frame is owed, ``None`` when nobody asked."""
-        return self._keys.due if self._sinks else None
+        with self._changed:
+            return self._keys.due if self._sinks else None
 
     @property
     def is_clogged(self) -> bool:

@@ -5,6 +5,7 @@ sleep on ``changed`` ──► take what is due (holding it) ──► encode an
 
 import asyncio
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
@@ -13,6 +14,7 @@ from reactor_runtime.log import get_logger
 from reactor_runtime.media.pacer import Pacer
 
 _JOIN_S = 2.0
+_AFTER_FAILURE_S = 0.1
 
 _log = get_logger(__name__)
 
@@ -66,6 +68,7 @@ class Lane(ABC):
                 work(self._loop)
             except Exception:  # noqa: BLE001 - top of a thread: one frame is lost, not all
                 _log.exception("media_work_failed", thread=self._thread.name)
+                time.sleep(_AFTER_FAILURE_S)  # what failed may be due again at once
         self.close()
 
     def _wait(self) -> Work | None:

@@ -10,7 +10,8 @@ class MediaSettings:
     Attributes:
         bitrate: Bits per second of a video track at 1280x720 and 24 fps; scaled by pixels and fps.
         max_bitrate: Bits per second no video track exceeds.
-        max_fps: Frames per second no chunk without audio is shown faster than.
+        max_fps: Frames per second no chunk without audio is shown faster than, whatever its author
+            pins; a faster model is slowed down to it.
         max_width: Pixels; larger pictures are scaled down, keeping their shape.
         max_height: Pixels; larger pictures are scaled down, keeping their shape.
         buffer_frames: The author's bound on queued frames; ``None`` for two frames or one chunk.

@@ -23,6 +23,7 @@ from reactor_runtime.media.timeline import QueuedChunk, Timeline
 
 _KEPT_SOUND_S = 1.0
 _LATE_S = 0.01
+_NEW_RATE = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +87,7 @@ class Pacer:
             return
         with self.changed:
             now = self._clock.now()
-            self._rate.note(parts.frames, origin.compute_s, origin.pinned_fps)
+            self._learn_rate(parts, origin, now)
             parts.duration = origin.sound_s or parts.frames / self._rate.fps
             late = self.timeline.put(parts, now)
             self._late_chunks += late > _LATE_S
@@ -183,6 +184,12 @@ class Pacer:
     def announce_room(self, now: float) -> float | None:
         """Tell whoever was refused room if there is some now, else return when to look again."""
         return self._room.announce(now)
+
+    def _learn_rate(self, parts: QueuedChunk, origin: ChunkOrigin, now: float) -> None:
+        before = self._rate.fps
+        self._rate.note(parts.frames, origin.compute_s, origin.pinned_fps)
+        if abs(self._rate.fps / before - 1) > _NEW_RATE:  # a first step may have measured badly
+            self.timeline.repace(self._rate.fps, now)
 
     def _ready(self, origin: ChunkOrigin, now: float) -> float:
         """Return when the chunk could have been queued had there been room: waiting is no work."""

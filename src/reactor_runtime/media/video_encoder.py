@@ -13,6 +13,7 @@ from typing import Any
 import av
 from av.video.frame import PictureType
 
+from reactor_runtime.errors import EncoderError
 from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.media.picture import Picture, pad_to_even
 
@@ -70,20 +71,26 @@ class VideoEncoder:
             self._context.profile = "Baseline"
         self._context.options = _OPTIONS[codec](wanted)
 
-    def encode(self, picture: Picture, timestamp: int, *, key: bool) -> EncodedPicture | None:
-        """Encode one picture; ``None`` when the encoder gave nothing for it.
+    def encode(self, picture: Picture, timestamp: int, *, key: bool) -> EncodedPicture:
+        """Encode one picture.
 
         Args:
             picture: Of the size the encoder was opened for.
             timestamp: In units of 1/90000 s, greater than the one before.
             key: Whether it must be a key frame.
+
+        Raises:
+            EncoderError: The encoder cannot be opened for the picture, or gave nothing for it.
         """
         frame = (pad_to_even(picture) if self._codec is Codec.H264 else picture).frame
         frame.pts, frame.time_base = timestamp, _TIME_BASE
         frame.pict_type = PictureType.I if key else PictureType.NONE
-        packets = self._context.encode(frame)
+        try:
+            packets = self._context.encode(frame)
+        except av.error.FFmpegError as error:
+            raise EncoderError(str(self._codec), picture.size, str(error.strerror)) from error
         if not packets:
-            return None
+            raise EncoderError(str(self._codec), picture.size, "nothing came out")
         return EncodedPicture(
             bitstream=b"".join(bytes(packet) for packet in packets),
             is_key=any(packet.is_keyframe for packet in packets),

@@ -4,9 +4,8 @@ Opened when a picture meets the first viewer, reopened when the pictures' size o
 bitrate changes, closed when nobody has been subscribed for a while.
 """
 
-import av
-
 from reactor_runtime.clock import Clock
+from reactor_runtime.errors import EncoderError
 from reactor_runtime.log import get_logger
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.fan_out import FanOut
@@ -63,6 +62,7 @@ class VideoEncoding:
         self._opened: tuple[VideoEncoder, VideoFormat, float] | None = None
         self._number = 0
         self._last_timestamp = -1
+        self._failed_size: tuple[int, int] | None = None
 
     @property
     def closes_at(self) -> float | None:
@@ -83,24 +83,29 @@ class VideoEncoding:
             return None
         try:
             return self._encode(shown, media_time)
-        except av.error.FFmpegError as error:
-            _log.error("encoder_failed", track=self._track, codec=self._codec, error=str(error))
-            self._figures.dropped(1, "encoder_failed")
-            self.close()
+        except EncoderError as error:
+            self._give_up(error)
             return None
 
     def close(self) -> None:
         """Close the encoder, if it is open; the next picture opens another."""
         self._opened = None
 
-    def _encode(self, shown: Shown, media_time: float) -> EncodedFrame | None:
+    def _give_up(self, error: EncoderError) -> None:
+        """Close the encoder: the next one begins with the key frame that may be owed."""
+        self.close()
+        self.fan_out.note_key()
+        self._figures.dropped(1, "encoder_failed")
+        if error.size != self._failed_size:  # one line, not one per picture
+            _log.error("encoder_failed", track=self._track, error=str(error))
+        self._failed_size = error.size
+
+    def _encode(self, shown: Shown, media_time: float) -> EncodedFrame:
         begun = self._clock.now()
         due = self.fan_out.key_due
         encoder = self._encoder(shown, begun)
         timestamp = max(round(media_time * VIDEO_RATE), self._last_timestamp + 1)
         made = encoder.encode(shown.picture, timestamp, key=due is not None and due <= begun)
-        if made is None:
-            return None
         frame = EncodedFrame(
             track=self._track,
             codec=self._codec,

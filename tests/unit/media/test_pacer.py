@@ -47,6 +47,16 @@ def test_unpinned_frames_follow_the_measured_rate(pacer: Pacer, clock: FakeClock
     assert dues(pacer, clock) == [0, 0.1, 0.2, 0.3]
 
 
+def test_a_slow_first_step_does_not_hold_up_what_follows(pacer: Pacer, clock: FakeClock) -> None:
+    put(pacer, clock, pinned_fps=None, compute_s=30.0)
+    pacer.timeline.take("main", clock.now())
+    for _ in range(4):
+        clock.jump(0.1)
+        put(pacer, clock, pinned_fps=None, compute_s=0.1)
+    assert dues(pacer, clock)[-1] < 0.31
+    assert pacer.stats()["fps"] == pytest.approx(10)
+
+
 def test_a_chunk_with_sound_lasts_as_long_as_its_sound(pacer: Pacer, clock: FakeClock) -> None:
     put(pacer, clock, frames=5, sound_s=1.0)
     put(pacer, clock, frames=1, sound_s=0.02)

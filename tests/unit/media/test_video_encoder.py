@@ -4,6 +4,7 @@ import av
 import numpy as np
 import pytest
 
+from reactor_runtime.errors import EncoderError
 from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.media.picture import Picture, PictureMaker
 from reactor_runtime.media.video_encoder import EncodedPicture, VideoEncoder, VideoFormat
@@ -26,9 +27,7 @@ def opened(codec: Codec, width: int, height: int, **facts: Any) -> VideoEncoder:
 
 
 def encode(encoder: VideoEncoder, pictures: list[Picture], *keys: int) -> list[EncodedPicture]:
-    made = [encoder.encode(p, 3750 * k, key=k in keys) for k, p in enumerate(pictures)]
-    assert None not in made
-    return [each for each in made if each is not None]
+    return [encoder.encode(p, 3750 * k, key=k in keys) for k, p in enumerate(pictures)]
 
 
 def decode(name: str, made: list[EncodedPicture]) -> list[Any]:
@@ -49,6 +48,12 @@ def test_every_picture_comes_out_at_once(
     even = 2 if codec is Codec.H264 else 1
     assert shown[0].width == -(-width // even) * even
     assert shown[0].height == -(-height // even) * even
+
+
+def test_a_picture_no_encoder_takes_is_an_error_that_says_which() -> None:
+    picture = PictureMaker().convert(np.zeros((1, 2, 20_000, 3), np.uint8))[0]
+    with pytest.raises(EncoderError, match="VP8 encoder refused a picture of 20000x2"):
+        opened(Codec.VP8, 20_000, 2).encode(picture, 0, key=False)
 
 
 @pytest.mark.parametrize(("codec", "decoder"), CODECS)
