@@ -51,7 +51,9 @@ def _addresses(host: str, port: int) -> list[tuple[int, str]]:
 
 
 def _listen(family: int, address: str, port: int) -> socket.socket:
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named: asyncio sets TCP_NODELAY only where it is, and without it every answer
+    # on a kept connection waits 40 ms for the client's delayed acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
