@@ -21,16 +21,17 @@ class Body:
         self._failure: BaseException | None = None
         self._input_closed = False
 
-    def start(self) -> None:
-        """Run it, unless it runs."""
+    async def start(self) -> None:
+        """Run it, unless it runs; on return it has come to where it waits first."""
         if self._task is None:
             self._input_closed = False
             self._task = self._group.create_task(self._run(), name="reactor-body")
+            await asyncio.sleep(0)
 
-    def resume(self) -> None:
+    async def resume(self) -> None:
         """Run it, if it ended because its input closed."""
         if self._input_closed:
-            self.start()
+            await self.start()
 
     async def let_go(self) -> None:
         """Let it close what it holds of a session that ends, or whose last client left."""

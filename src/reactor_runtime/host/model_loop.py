@@ -45,7 +45,7 @@ class ModelLoop:
             life = SessionLife(
                 parts, driver=self._driver, body=body, inbound=self._inbound, policy=self._policy
             )
-            body.start()
+            await body.start()
             while not life.is_over and not (parts.gate.is_stopping and self._is_free):
                 parts.changed.clear()
                 if self._is_free:

@@ -88,7 +88,7 @@ class SessionLife:
             await self.fail(FailureKind.SESSION_START, outcome.raised)
             return
         self._outlet.session_opened(event.session_id)
-        self._body.start()
+        await self._body.start()
 
     async def _apply_in_session(self, event: ModelEvent) -> None:
         occupancy = self._gate.occupancy
@@ -106,7 +106,7 @@ class SessionLife:
         await self._driver.apply(event)
         if is_first:
             self._connected.set()
-            self._body.resume()
+            await self._body.resume()
 
     async def _close_gate(self) -> None:
         """Let nothing more be shown or read, and the body close what it holds."""

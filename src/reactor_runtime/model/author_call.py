@@ -2,13 +2,11 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from collections.abc import Callable
+from typing import Any
 
 
-async def settle(result: T | Awaitable[T]) -> T:
+async def settle(result: Any) -> Any:
     """Return *result*, awaited where it has to be."""
     return await result if inspect.isawaitable(result) else result
 

@@ -38,10 +38,13 @@ def canonical_video(track: str, value: Any) -> Pictures:
     array = _array(track, value, WANTED_VIDEO)
     if array.dtype != np.uint8 and array.dtype.kind != "f":
         raise _wrong(track, array, f"pictures have another dtype; {WANTED_VIDEO}")
-    array = _channels_last(track, array)
     if 0 in array.shape:
         raise _wrong(track, array, f"there is no picture in it; {WANTED_VIDEO}")
-    return array if array.dtype == np.uint8 else _to_bytes(track, array)
+    pictures = _channels_last(track, array)
+    if pictures.dtype == np.uint8:
+        return pictures
+    _check_range(track, array)
+    return _to_bytes(pictures)
 
 
 def canonical_audio(track: str, value: Any) -> Sound:
@@ -94,12 +97,15 @@ def _channels_last(track: str, array: NDArray[Any]) -> NDArray[Any]:
     raise _wrong(track, array, f"the shape is not one of RGB pictures; {WANTED_VIDEO}")
 
 
-def _to_bytes(track: str, array: NDArray[Any]) -> Pictures:
+def _check_range(track: str, array: NDArray[Any]) -> None:
     low, high = float(array.min()), float(array.max())
     if not (low >= -_VIDEO_SLACK and high <= 1 + _VIDEO_SLACK):  # NaN fails both
         reason = f"values range from {low:g} to {high:g}; float pictures are in [0, 1]"
         raise _wrong(track, array, reason)
-    scaled = np.multiply(array, 255.0, dtype=np.float32, order="C")
+
+
+def _to_bytes(pictures: NDArray[Any]) -> Pictures:
+    scaled = np.multiply(pictures, 255.0, dtype=np.float32, order="C")
     np.rint(scaled, out=scaled)
     np.clip(scaled, 0.0, 255.0, out=scaled)
     return cast("Pictures", scaled.astype(np.uint8))
