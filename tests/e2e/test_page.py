@@ -188,7 +188,7 @@ async def test_a_list_is_checked_while_it_is_written(tab: Tab) -> None:
     await tab.evaluate(f"{area}.select()")
     await tab.type('[[1, "two"]]')
     await tab.click("[data-field=points] .send")
-    await tab.wait_for(f"{problem} === 'The value[0][1] must be a number'")
+    await tab.wait_for(f"{problem} === '[0][1] must be a number'")
     await tab.evaluate(f"{area}.select()")
     await tab.type("[[1, 2]]")
     await tab.click("[data-field=points] .send")

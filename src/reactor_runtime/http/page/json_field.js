@@ -20,7 +20,7 @@ export function makeJson(field, { id, onCommit, onInput }) {
       throw new FieldProblem(area.value.trim() ? `Not valid JSON: ${error.message}` : "Type a JSON value");
     }
     const problem = checkValue(value, field.schema, field.components);
-    if (problem) throw new FieldProblem(problem[0].toUpperCase() + problem.slice(1));
+    if (problem) throw new FieldProblem(problem);
     return value;
   }
 

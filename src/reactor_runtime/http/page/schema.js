@@ -133,6 +133,7 @@ function typeMatches(value, type) {
   return typeof value === type; // eslint-disable-line valid-typeof -- string and boolean
 }
 
+const WHOLE = "The value"; // what is wrong where no place inside it is named
 const ARTICLE = { integer: "a whole number", array: "a list", object: "an object", null: "null" };
 
 function describe(type) {
@@ -148,19 +149,19 @@ function checkInside(value, schema, components, where) {
   }
   if (schema.type !== "object") return "";
   for (const key of schema.required ?? []) {
-    if (!Object.hasOwn(value, key)) return `${where} needs “${key}”`;
+    if (!Object.hasOwn(value, key)) return `${where || WHOLE} needs “${key}”`;
   }
   for (const [key, item] of Object.entries(value)) {
     const inner = schema.properties?.[key] ?? schema.additionalProperties;
-    if (schema.properties && !inner) return `${where} has no field “${key}”`;
-    const problem = inner ? checkValue(item, inner, components, `${where}.${key}`) : "";
+    if (schema.properties && !inner) return `${where || WHOLE} has no field “${key}”`;
+    const problem = inner ? checkValue(item, inner, components, where ? `${where}.${key}` : key) : "";
     if (problem) return problem;
   }
   return "";
 }
 
 /** What is wrong with `value`, in plain words, or "" when it fits; the server has the last word. */
-export function checkValue(value, raw, components = {}, where = "the value") {
+export function checkValue(value, raw, components = {}, where = "") {
   const schema = resolve(raw, components);
   const options = schema.anyOf ?? schema.oneOf;
   if (options) {
@@ -168,8 +169,8 @@ export function checkValue(value, raw, components = {}, where = "the value") {
     return problems.includes("") ? "" : problems[0];
   }
   if (schema.enum && !schema.enum.includes(value)) {
-    return `${where} must be one of ${schema.enum.map((choice) => JSON.stringify(choice)).join(", ")}`;
+    return `${where || WHOLE} must be one of ${schema.enum.map((choice) => JSON.stringify(choice)).join(", ")}`;
   }
-  if (schema.type && !typeMatches(value, schema.type)) return `${where} must be ${describe(schema.type)}`;
+  if (schema.type && !typeMatches(value, schema.type)) return `${where || WHOLE} must be ${describe(schema.type)}`;
   return checkInside(value, schema, components, where);
 }

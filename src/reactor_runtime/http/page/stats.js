@@ -86,8 +86,8 @@ export class Stats extends EventTarget {
     }
     this.#viewers = after.get(SERVER_NAMES.clients)?.sum ?? 0;
     this.#tellFacts();
-    const queue = after.get(SERVER_NAMES.queue)?.sum;
-    if (queue !== undefined) this.#reveal("queue", queue);
+    const queues = after.get(SERVER_NAMES.queue)?.samples ?? []; // one for each track
+    if (queues.length > 0) this.#reveal("queue", Math.max(...queues.map(({ value }) => value)));
     if (this.#serverBefore) {
       const turnS = meanBetween(this.#serverBefore, after, SERVER_NAMES.turn);
       if (turnS !== null) this.#reveal("turnMs", turnS * 1000);

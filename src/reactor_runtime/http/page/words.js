@@ -51,7 +51,8 @@ function failureWords({ code, status, detail }) {
   }
   const known = FAILURES[code];
   if (known) return { title: known[0], text: known[1] };
-  return { title: "The connection was refused", text: sentence(detail ?? "") };
+  const title = status === 503 ? "The server cannot connect this page" : "The connection was refused";
+  return { title, text: sentence(detail ?? "") };
 }
 
 const AGAIN = "Try again";

@@ -75,13 +75,13 @@ test("names are read aloud", () => {
 test("a value that does not fit is told where and why", () => {
   const path = { type: "array", items: { type: "array", items: { type: "number" } } };
   assert.equal(checkValue([[1, 2], []], path), "");
-  assert.equal(checkValue([[1, "2"]], path), "the value[0][1] must be a number");
-  assert.equal(checkValue({}, path), "the value must be a list");
+  assert.equal(checkValue([[1, "2"]], path), "[0][1] must be a number");
+  assert.equal(checkValue({}, path), "The value must be a list");
   const point = { type: "object", properties: { x: { type: "integer" } }, required: ["x"] };
-  assert.equal(checkValue({}, point), "the value needs “x”");
-  assert.equal(checkValue({ x: 1.5 }, point), "the value.x must be a whole number");
-  assert.equal(checkValue({ x: 1, y: 2 }, point), "the value has no field “y”");
+  assert.equal(checkValue({}, point), "The value needs “x”");
+  assert.equal(checkValue({ x: 1.5 }, point), "x must be a whole number");
+  assert.equal(checkValue({ x: 1, y: 2 }, point), "The value has no field “y”");
   assert.equal(checkValue(null, { anyOf: [point, { type: "null" }] }), "");
-  assert.equal(checkValue("c", { enum: ["a", "b"] }), 'the value must be one of "a", "b"');
+  assert.equal(checkValue("c", { enum: ["a", "b"] }), 'The value must be one of "a", "b"');
   assert.equal(checkValue({ anything: [1] }, {}), "");
 });
