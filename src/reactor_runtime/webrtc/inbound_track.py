@@ -45,10 +45,14 @@ class InboundTrack:
         self.frames = self.unwanted = 0
 
     @property
-    def dropped(self) -> int:
-        """Frames dropped since somebody began to want the track."""
-        lost = self._stream.dropped if self._stream is not None else 0
-        return lost + (self._decoder.dropped if self._decoder is not None else 0)
+    def lost(self) -> int:
+        """Frames given up because packets did not arrive, since the track was last wanted."""
+        return self._stream.dropped if self._stream is not None else 0
+
+    @property
+    def skipped(self) -> int:
+        """Frames dropped because newer ones were there already, since the decoder was opened."""
+        return self._decoder.dropped if self._decoder is not None else 0
 
     def add(self, packet: RtpPacket) -> None:
         """Take one packet of the client."""

@@ -1,6 +1,5 @@
 """MessageBudget: how fast one peer's data channels are read."""
 
-
 from reactor_runtime.clock import Clock
 
 

@@ -190,7 +190,12 @@ class PeerMedia:
     def stats(self) -> Mapping[str, Any]:
         """Return figures per track."""
         inputs = {
-            mid: {"frames": track.frames, "dropped": track.dropped, "unwanted": track.unwanted}
+            mid: {
+                "frames": track.frames,
+                "lost": track.lost,
+                "skipped": track.skipped,
+                "unwanted": track.unwanted,
+            }
             for mid, track in self.inputs.items()
         }
         outputs = {

@@ -84,7 +84,7 @@ async def test_objects_have_the_attributes_we_read() -> None:
 
 def test_a_turn_transport_hides_where_we_look_for_it() -> None:
     inner = object()
-    turn = TurnTransport(inner)  # type: ignore[arg-type]
+    turn = TurnTransport(inner)
     assert turn._TurnTransport__inner_protocol is inner
     assert {"protocol", "remote_addr", "nominated"} <= set(dir(CandidatePair)) | {
         "protocol",

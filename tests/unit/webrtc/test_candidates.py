@@ -45,7 +45,12 @@ def test_junk_never_raises(text: str) -> None:
 
 
 def test_entries_without_text_are_passed_over() -> None:
-    entries = [{"candidate": None}, {}, {"candidate": 5}, {"candidate": LINE}]
+    entries: list[dict[str, object]] = [
+        {"candidate": None},
+        {},
+        {"candidate": 5},
+        {"candidate": LINE},
+    ]
     assert [c.host for c in read_candidates(entries)] == ["192.0.2.7"]
 
 

@@ -308,7 +308,7 @@ async def test_the_public_address_and_the_ports_reach_the_answer(
 
 async def test_a_single_port_that_is_taken_is_told_at_once(make_signaling: MakeSignaling) -> None:
     signaling = make_signaling()
-    sockets = []
+    sockets: list[socket.socket] = []
     for address in list_addresses():
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         taken = socket.socket(family, socket.SOCK_DGRAM)

@@ -24,7 +24,7 @@ def entry(mid: str, name: str, kind: str = "video", direction: str = "recvonly")
 
 def outcome(negotiation: Negotiation) -> list[tuple[str, str | None, str | None]]:
     return [
-        (p.direction, p.output and p.output.name, p.input and p.input.name)
+        (p.direction, p.output.name if p.output else None, p.input.name if p.input else None)
         for p in negotiation.sections
     ]
 

@@ -100,13 +100,13 @@ class PatternSource:
 
     def show(self, *, noise: bool = False) -> None:
         """Encode one picture (or 20 ms of sound) per track and codec, for whoever subscribes."""
+        is_key, self.wants_key = self.wants_key, False
         for key in {hold.key for hold in self.holds}:
-            for frame in self._encode(*key, noise=noise):
+            for frame in self._encode(*key, noise=noise, is_key=is_key):
                 self.sent.append(frame)
                 for hold in list(self.holds):
                     if hold.key == key:
                         hold.sink(frame)
-        self.wants_key = False
         self.number += 1
 
     async def play(self, fps: float = 30.0) -> None:
@@ -115,7 +115,7 @@ class PatternSource:
             self.show()
             await asyncio.sleep(1 / fps)
 
-    def _encode(self, track: str, codec: Codec, *, noise: bool) -> list[EncodedFrame]:
+    def _encode(self, track: str, codec: Codec, *, noise: bool, is_key: bool) -> list[EncodedFrame]:
         encoder = self._encoders.setdefault(codec, None) or self._open(codec)
         self._encoders[codec] = encoder
         if codec is Codec.OPUS:
@@ -129,7 +129,7 @@ class PatternSource:
             frame.pts = self.number * 3000
             frame.time_base = fractions.Fraction(1, 90_000)
             kinds = av.video.frame.PictureType
-            frame.pict_type = kinds.I if self.wants_key else kinds.NONE
+            frame.pict_type = kinds.I if is_key else kinds.NONE
         loop = asyncio.get_running_loop()
         return [
             EncodedFrame(

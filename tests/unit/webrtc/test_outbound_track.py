@@ -1,0 +1,129 @@
+from collections.abc import Iterable
+
+from tests.unit.webrtc.offers import offer, video
+from tests.unit.webrtc.viewer import VIDEO, Hold, PatternSource
+
+from reactor_runtime.clock import SystemClock
+from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.webrtc.broadcast import Broadcast
+from reactor_runtime.webrtc.media_port import MediaPort
+from reactor_runtime.webrtc.negotiation import negotiate
+from reactor_runtime.webrtc.outbound_track import Flow, OutboundTrack
+from reactor_runtime.webrtc.rtp_packet import parse_rtp
+from reactor_runtime.webrtc.session_offer import parse_offer
+
+LIMIT = 10_000
+
+
+class Line(MediaPort):
+    """A way out that stands still until it is told to drain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.packets: list[bytes] = []
+        self.reports: list[bytes] = []
+        self.waiting = 0
+        self.is_stuck = False
+
+    @property
+    def backlog_bytes(self) -> int:
+        return self.waiting
+
+    def send_rtp(self, packets: Iterable[bytes]) -> None:
+        new = list(packets)
+        self.packets += new
+        self.waiting += sum(map(len, new)) if self.is_stuck else 0
+
+    def send_rtcp(self, packet: bytes) -> None:
+        self.reports.append(packet)
+
+
+class Show:
+    """One source and two viewers of it."""
+
+    def __init__(self) -> None:
+        self.source = PatternSource(320, 240)
+        broadcast = Broadcast(self.source, "main_video", Codec.VP8)
+        self.lines = [Line(), Line()]
+        parsed = parse_offer(offer(video("0")), max_bytes=10**6, max_sections=4)
+        plan = negotiate(parsed, None, [VIDEO]).sections[0]
+        self.tracks = [
+            OutboundTrack(
+                plan,
+                broadcast,
+                line,
+                clock=SystemClock(),
+                cname="c",
+                max_backlog_bytes=LIMIT,
+            )
+            for line in self.lines
+        ]
+        for track in self.tracks:
+            track.resume()
+
+    @property
+    def slow_hold(self) -> Hold:
+        return self.source.holds[0]
+
+
+async def test_a_viewer_whose_packets_do_not_leave_is_cut_and_nobody_else_notices() -> None:
+    show = Show()
+    slow, quick = show.tracks
+    show.lines[0].is_stuck = True
+    for _ in range(20):
+        show.source.show(noise=True)
+    assert (slow.flow, slow.counters.cuts) == (Flow.AWAITING_KEY, 1)
+    assert slow.counters.frames + slow.counters.dropped == 20
+    assert show.lines[0].waiting < LIMIT + 100_000  # the bound, and the picture that passed it
+    assert (quick.flow, quick.counters.cuts, quick.counters.frames) == (Flow.FLOWING, 0, 20)
+    assert show.slow_hold.key_requests == []  # no use while nothing leaves
+
+
+async def test_a_drained_viewer_goes_on_at_a_key_frame() -> None:
+    show = Show()
+    slow, line = show.tracks[0], show.lines[0]
+    line.is_stuck = True
+    while slow.flow is not Flow.AWAITING_KEY or not slow.counters.cuts:
+        show.source.show(noise=True)
+    line.is_stuck, line.waiting = False, 0
+    sent = len(line.packets)
+    show.source.show()
+    assert len(line.packets) == sent
+    assert show.slow_hold.key_requests == [True]
+    show.source.show()
+    assert slow.flow == "flowing"
+    resumed = parse_rtp(line.packets[sent])
+    assert resumed.sequence == (parse_rtp(line.packets[sent - 1]).sequence + 1) & 0xFFFF
+
+
+async def test_the_first_picture_brings_the_clock_with_it() -> None:
+    show = Show()
+    assert show.lines[0].reports == []
+    show.source.show()
+    assert len(show.lines[0].reports) == 1
+
+
+async def test_a_frame_is_packetised_once() -> None:
+    show = Show()
+    show.source.show()
+    first, second = ([parse_rtp(p) for p in line.packets] for line in show.lines)
+    assert [p.payload for p in first] == [p.payload for p in second]
+    assert [p.timestamp for p in first] == [p.timestamp for p in second]
+    assert first[0].ssrc != second[0].ssrc
+
+
+async def test_nothing_is_sent_before_a_key_frame() -> None:
+    show = Show()
+    [track, _], [line, _] = show.tracks, show.lines
+    track.show(
+        EncodedFrame(
+            track="main_video",
+            codec=Codec.VP8,
+            data=b"\x01delta",
+            timestamp=0,
+            presented_at=0.0,
+            is_key=False,
+            number=3,
+        )
+    )
+    assert line.packets == []
