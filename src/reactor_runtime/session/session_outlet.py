@@ -1,16 +1,12 @@
 """SessionOutlet: what a host reports to. Media goes to the stream, the rest to the event loop.
 
-Messages, replies and failures cross to the loop through one mailbox: many of them cost one wake-up.
-They are on their way before ``put`` of a later chunk returns, so clients hear them before they see
-that chunk.
+Messages, replies and failures cross to the loop through one mailbox. They are on their way before
+``put`` of a later chunk returns, so clients hear them before they see that chunk.
 """
 
 import asyncio
-import contextlib
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.host.host_outlet import (
@@ -21,37 +17,12 @@ from reactor_runtime.host.host_outlet import (
     StepReport,
 )
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.session.mailbox import HostClosed, HostListener, HostOpened, Mailbox
 
 if TYPE_CHECKING:
     from reactor_runtime.media.live_stream import LiveStream
 
 MAX_QUEUED_MESSAGES = 10_000
-_BATCH = 512
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostOpened:
-    """``session_started`` has run."""
-
-    session_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostClosed:
-    """``session_ended`` has run and the host is ready for the next session."""
-
-    session_id: str
-
-
-HostReport = OutboundMessage | CommandReply | HostFailure | HostOpened | HostClosed
-
-
-class HostListener(Protocol):
-    """Who hears of a host, on the event loop."""
-
-    def hear(self, report: HostReport) -> None:
-        """Take one report, in the order in which they were made. Never raises."""
-        ...
 
 
 class SessionOutlet:
@@ -68,16 +39,11 @@ class SessionOutlet:
     def __init__(self, stream: "LiveStream | None", *, clock: Clock, metrics: Metrics) -> None:
         self.last_step: StepReport | None = None
         self._stream, self._clock, self._metrics = stream, clock, metrics
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._listener: HostListener | None = None
-        self._mailbox: deque[HostReport] = deque()
-        self._wake_is_due = False
+        self._mailbox = Mailbox()
 
     def bind(self, listener: HostListener, loop: asyncio.AbstractEventLoop) -> None:
-        """Deliver to *listener* on *loop* from now on."""
-        self._listener, self._loop = listener, loop
-        if self._mailbox:
-            self._wake()
+        """Report to *listener* on *loop* from now on."""
+        self._mailbox.bind(listener, loop)
 
     # --- media ---
 
@@ -116,11 +82,11 @@ class SessionOutlet:
         if len(self._mailbox) >= MAX_QUEUED_MESSAGES:
             self._metrics.messages_dropped.labels("author_too_fast").inc()
             return
-        self._post(message)
+        self._mailbox.post(message)
 
     def reply(self, reply: CommandReply) -> None:
         """Pass on the answer to one command."""
-        self._post(reply)
+        self._mailbox.post(reply)
 
     def step_done(self, report: StepReport) -> None:
         """Count a finished step."""
@@ -133,38 +99,15 @@ class SessionOutlet:
 
     def session_opened(self, session_id: str) -> None:
         """Note that ``session_started`` has run."""
-        self._post(HostOpened(session_id=session_id))
+        self._mailbox.post(HostOpened(session_id=session_id))
 
     def session_closed(self, session_id: str) -> None:
         """Note that ``session_ended`` has run."""
-        self._post(HostClosed(session_id=session_id))
+        self._mailbox.post(HostClosed(session_id=session_id))
 
     def failed(self, failure: HostFailure) -> None:
         """Note a failure."""
-        self._post(failure)
-
-    # --- the crossing ---
-
-    def _post(self, report: HostReport) -> None:
-        # Append first, then look at the flag; the loop clears the flag before it pops. Whatever
-        # the order of the two threads, a report is popped or a wake-up is due.
-        self._mailbox.append(report)
-        self._wake()
-
-    def _wake(self) -> None:
-        if not self._wake_is_due and self._loop is not None:
-            self._wake_is_due = True
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                self._loop.call_soon_threadsafe(self._deliver)
-
-    def _deliver(self) -> None:
-        self._wake_is_due = False
-        for _ in range(_BATCH):
-            if not self._mailbox or self._listener is None:
-                return
-            self._listener.hear(self._mailbox.popleft())
-        self._wake_is_due = True
-        asyncio.get_running_loop().call_soon(self._deliver)
+        self._mailbox.post(failure)
 
 
 def _outcome(report: StepReport) -> str:

@@ -17,14 +17,10 @@ from reactor_runtime.host.host_outlet import (
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger
 from reactor_runtime.session.audience import Audience
+from reactor_runtime.session.mailbox import HostClosed, HostOpened, HostReport
 from reactor_runtime.session.request_bodies import StartBody
 from reactor_runtime.session.session_course import SessionCourse
-from reactor_runtime.session.session_outlet import (
-    HostClosed,
-    HostOpened,
-    HostReport,
-    SessionOutlet,
-)
+from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_state import EndReason, SessionEvent, SessionState
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.wire import messages as say
@@ -111,8 +107,11 @@ class Tenancy:
         try:
             await self._host.start()
         except ModelLoadError as error:
-            log.error("model_load_failed", model=error.model, phase=error.phase)
+            cause = error.__cause__
+            log.error("model_load_failed", model=error.model, phase=error.phase, exc_info=cause)
             self._stay_empty(str(error))
+            return
+        except HostClosedError:  # stopped while it loaded: whoever stopped it knows
             return
         except Exception as error:
             log.exception("host_start_failed")

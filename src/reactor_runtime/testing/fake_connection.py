@@ -2,11 +2,18 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.session.connection import Channel, Connection, ConnectionListener
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Silence:
+    for_s: float = 0.0
+    is_broken_when_asked: bool = True
 
 
 class FakeConnection(Connection):
@@ -20,7 +27,7 @@ class FakeConnection(Connection):
     Attributes:
         sent: Every frame sent to the client, in order.
         playing: Names of the output tracks that were resumed and not paused.
-        answers_probes: Whether the client gives a sign of life when asked.
+        probes: How often the client was asked for a sign of life.
         is_full: Whether the channel takes no more frames.
         is_closed: Whether anybody has closed it.
     """
@@ -37,11 +44,11 @@ class FakeConnection(Connection):
         self.client_id = f"client-{connection_id}"
         self.sent: list[tuple[Channel, bytes | str]] = []
         self.playing: set[str] = set()
-        self.answers_probes, self.probes = True, 0
+        self.probes = 0
         self.is_full, self.is_closed = False, False
         self._listener = listener
         self._shape = (has_control, max_message_bytes)
-        self._silent_for_s = 0.0
+        self._silence = _Silence()
 
     # --- what the session asks for ---
 
@@ -58,7 +65,7 @@ class FakeConnection(Connection):
     @property
     def silent_for_s(self) -> float:
         """Seconds since anything arrived, as the test set it."""
-        return self._silent_for_s
+        return self._silence.for_s
 
     def send(self, channel: Channel, frame: bytes | str) -> None:
         """Keep one frame."""
@@ -82,7 +89,7 @@ class FakeConnection(Connection):
     async def probe(self, timeout_s: float) -> bool:
         """Answer at once, or stay silent for *timeout_s*."""
         self.probes += 1
-        if self.answers_probes:
+        if self._silence.is_broken_when_asked:
             return True
         await asyncio.sleep(timeout_s)
         return False
@@ -109,13 +116,13 @@ class FakeConnection(Connection):
         """Send one frame of an input track."""
         self._listener.media_received(self, track, frame)
 
-    def fall_silent(self, seconds: float = 5.0) -> None:
-        """Look as if nothing had arrived for *seconds*, and answer no probe."""
-        self._silent_for_s, self.answers_probes = seconds, False
+    def fall_silent(self, seconds: float = 5.0, *, answers: bool = False) -> None:
+        """Look as if nothing had arrived for *seconds*; *answers* when asked, or does not."""
+        self._silence = _Silence(for_s=seconds, is_broken_when_asked=answers)
 
     def hear_from(self) -> None:
         """Give a sign of life below the data channels."""
-        self._silent_for_s = 0.0
+        self._silence = _Silence()
 
     def vanish(self, reason: str = "gone") -> None:
         """Be gone."""

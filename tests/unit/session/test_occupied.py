@@ -30,8 +30,7 @@ async def test_a_client_that_spoke_just_now_is_not_even_asked(room: Room) -> Non
 
 async def test_one_that_was_silent_but_answers_keeps_the_session(room: Room) -> None:
     viewer = room.v1()
-    viewer.fall_silent(30)
-    viewer.answers_probes = True
+    viewer.fall_silent(30, answers=True)
     with pytest.raises(SessionStateError):
         await room.started()
     assert viewer.probes == 1

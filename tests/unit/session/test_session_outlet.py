@@ -10,13 +10,8 @@ from tests.unit.session.room import until
 
 from reactor_runtime.host.host_outlet import CommandReply, OutboundMessage, StepReport
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.session.session_outlet import (
-    MAX_QUEUED_MESSAGES,
-    HostClosed,
-    HostOpened,
-    HostReport,
-    SessionOutlet,
-)
+from reactor_runtime.session.mailbox import HostClosed, HostOpened, HostReport
+from reactor_runtime.session.session_outlet import MAX_QUEUED_MESSAGES, SessionOutlet
 from reactor_runtime.testing.fake_clock import FakeClock
 
 
