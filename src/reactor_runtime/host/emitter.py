@@ -20,7 +20,6 @@ class Emitter:
     Attributes:
         frames: Frames of the last chunk that was shown, which the next one is expected to have.
         pinned_fps: The author's rate; ``None`` while the measured one is used.
-        since: Monotonic seconds at which work on the next chunk began.
     """
 
     def __init__(
@@ -34,7 +33,7 @@ class Emitter:
     ) -> None:
         self.frames = 1
         self.pinned_fps: float | None = None
-        self.since = clock.now()
+        self._began, self._owed_s = clock.now(), 0.0
         self._outlet, self._tracks = outlet, tracks
         self._gate, self._watch, self._clock = gate, watch, clock
         self._line = EmitLine()
@@ -45,12 +44,12 @@ class Emitter:
         Raises:
             FrameError: A value cannot be a frame of its track.
         """
-        measured = self._clock.now() - self.since
+        measured_s = self._clock.now() - self._began + self._owed_s
         chunk = chunk_of(
             output,
             self._tracks,
-            started_at=self.since,
-            compute_s=measured if compute_time is None else compute_time,
+            started_at=self._began,
+            compute_s=measured_s if compute_time is None else compute_time,
             pinned_fps=self.pinned_fps,
         )
         if chunk is None:
@@ -58,17 +57,16 @@ class Emitter:
         if not self._gate.is_open:
             # A loop of nothing but emit() must not spin while nobody looks.
             await self._clock.sleep_until(self._clock.now() + 1 / (self.pinned_fps or DEFAULT_FPS))
-            self.since = self._clock.now()
-            return
-        flushes = self._line.flushes
-        async with self._line.order:
-            if await self._has_room(chunk, flushes, drop):
-                self.since = self._clock.now()  # queueing it is work on the next one's account
-                self._outlet.put(chunk)
-                self.frames = frames_in(chunk)
-                self._watch.first_step_is_over = True
-            else:
-                self.since = self._clock.now()
+        elif not (drop and self._line.order.locked()):
+            flushes = self._line.flushes
+            async with self._line.order:
+                if await self._has_room(chunk, flushes, drop):
+                    self._put(chunk)
+        self._began = self._clock.now()
+
+    def begin(self) -> None:
+        """Note that work on the next chunk begins; what was idled away before is no part of it."""
+        self._began = self._clock.now()
 
     def flush(self) -> None:
         """Drop what was emitted before this call, an ``emit`` that still waits included."""
@@ -78,6 +76,14 @@ class Emitter:
     def look_again(self) -> None:
         """Let an ``emit`` that waits see whether there is room, or no reason to wait any more."""
         self._line.room.set()
+
+    def _put(self, chunk: Chunk) -> None:
+        began = self._clock.now()
+        self._outlet.put(chunk)
+        # A step is not over before its frames are converted; the next chunk bears that time.
+        self._owed_s = self._clock.now() - began
+        self.frames = frames_in(chunk)
+        self._watch.first_step_is_over = True
 
     async def _has_room(self, chunk: Chunk, flushes: int, drop: bool) -> bool:
         while self._gate.is_open and self._line.flushes == flushes:

@@ -17,7 +17,7 @@ class HostSettings:
     """Deadlines in seconds (0 disables one) and the rule after a failure.
 
     Attributes:
-        turn_timeout_s: One turn: what is applied, and the step after it.
+        turn_timeout_s: One half of a turn: what is applied, or the step after it.
         first_turn_timeout_s: The same, until the first step is through (compilation).
         stop_timeout_s: How long ``stop`` waits for a running turn before it gives the thread up.
         on_failure: Every choice but ``KEEP`` makes a failed step fatal to the host.

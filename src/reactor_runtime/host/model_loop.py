@@ -82,10 +82,12 @@ class ModelLoop:
 
     async def _turn(self, body: Body, life: SessionLife) -> None:
         self._stepper.finish()
+        self._parts.watch.begin()
         await self._heed_failure(body, life)
         self._deliver()
         await self._apply_pending(body, life)
         self._deliver()
+        self._parts.watch.end()
         if life.is_over:
             self._parts.changed.set()
         else:
@@ -97,11 +99,9 @@ class ModelLoop:
         if not len(parts.queue):
             return
         mark, began = parts.queue.mark, parts.clock.now()
-        parts.watch.begin()
         while not life.is_over and (event := parts.queue.take(mark)) is not None:
             await life.apply(event)
             await self._heed_failure(body, life)
-        parts.watch.end()
         self._stepper.apply_s += parts.clock.now() - began
 
     def _look_again_at(self, when_s: float | None) -> None:

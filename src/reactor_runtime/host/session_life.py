@@ -39,8 +39,7 @@ class SessionLife:
         policy: FailurePolicy,
     ) -> None:
         self.is_over = False
-        self._outlet, self._queue = parts.outlet, parts.queue
-        self._gate, self._clock, self._emitter = parts.gate, parts.clock, parts.emitter
+        self._parts, self._gate, self._outlet = parts, parts.gate, parts.outlet
         self._driver, self._body, self._inbound = driver, body, inbound
         self._policy = policy
         self._connected = connected_event(driver.model)
@@ -75,13 +74,15 @@ class SessionLife:
     async def _answer(self, call: CommandCalled) -> None:
         is_too_late = self._gate.session is None or self._gate.is_stopping
         outcome = OVERTAKEN if is_too_late else await self._driver.apply(call)
-        if self._queue.settle(call.call_id):
+        if self._parts.queue.settle(call.call_id):
             self._outlet.reply(reply_to(call, outcome))
 
     async def _start(self, event: SessionStarted) -> None:
         await self.end("superseded")
+        if self._gate.is_stopping:
+            return
         bind(session=event.session_id)  # to what handlers and hooks log
-        self._gate.session = LiveSession(session_id=event.session_id, began=self._clock.now())
+        self._gate.session = LiveSession(session_id=event.session_id, began=self._parts.clock.now())
         self._gate.occupancy = self._gate.occupancy.after(event)
         outcome = await self._driver.apply(event)
         if outcome.raised is not None:
@@ -102,7 +103,7 @@ class SessionLife:
         is_first = isinstance(event, ClientJoined) and not occupancy.is_open
         if is_first:
             self._inbound.open()
-            self._emitter.since = self._clock.now()
+            self._parts.emitter.begin()
         await self._driver.apply(event)
         if is_first:
             self._connected.set()
@@ -122,7 +123,7 @@ class SessionLife:
             await self._driver.apply(SessionEnded(session_id=session.session_id, reason=reason))
             self._gate.session, self._gate.occupancy = None, Occupancy()
         if self.is_over:
-            overtake(self._queue, self._outlet, "failed")
+            overtake(self._parts.queue, self._outlet, "failed")
         bind(session=None)
         if session is not None:
             self._outlet.session_closed(session.session_id)

@@ -38,7 +38,7 @@ class Stepper:
         if begin_at > now:
             return begin_at
         parts.watch.begin()
-        parts.emitter.since = now
+        parts.emitter.begin()
         turn = Turn(number=session.next_step, time_s=now - session.began)
         parts.turns.hand_out(Step(turn=turn, began=now, apply_s=self.apply_s))
         self.apply_s = 0.0

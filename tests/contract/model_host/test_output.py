@@ -10,7 +10,7 @@ from tests.contract.model_host.conftest import Serve
 from tests.contract.model_host.recording_outlet import Flushed, Paced, Shown
 from tests.contract.model_host.stage import Stage
 
-from reactor_runtime.host.host_outlet import HostFailure
+from reactor_runtime.host.host_outlet import Chunk, HostFailure
 
 
 async def show(stage: Stage, kind: str) -> Shown:
@@ -170,3 +170,18 @@ async def test_an_emission_from_another_thread_is_shown(serve: Serve) -> None:
     stage.open()
     await stage.ask("show")
     assert await stage.shown() == [77]
+
+
+async def test_converting_a_chunk_is_on_the_next_ones_account(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    put = stage.outlet.put
+
+    def put_slowly(chunk: Chunk) -> None:
+        time.sleep(0.02)
+        put(chunk)
+
+    stage.outlet.put = put_slowly  # type: ignore[method-assign]
+    stage.open()
+    await stage.shown(3)
+    first, *others = (shown.chunk.compute_s for shown in stage.outlet.of(Shown)[:3])
+    assert first < 0.02 <= min(others)

@@ -33,6 +33,7 @@ async def test_stop_answers_what_is_pending(serve: Serve) -> None:
     stage = await serve("notes_everything")
     stage.open()
     calls = [stage.call("slow_note", text="x") for _ in range(100)]
+    await stage.noted("begin x")
     await stage.host.stop()
     replies = [stage.outlet.reply_to(call_id) for call_id in calls]
     assert all(replies)
