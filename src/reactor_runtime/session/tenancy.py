@@ -139,7 +139,7 @@ class Tenancy:
         """
         seed = secrets.randbits(32) if start.seed is None else start.seed
         tenure = Tenure(session_id=uuid4().hex, seed=seed)
-        params = start.model_dump(exclude_none=True)
+        params = start.model_dump(exclude_unset=True)
         self._course.move(SessionEvent.START_SESSION, params=params)
         self._tenure, self.last_words = tenure, ""
         self._wiring.metrics.sessions_started.inc()

@@ -8,7 +8,11 @@ One whose client answers, however slowly its network moves, is never ended.
 import asyncio
 from collections.abc import Iterable
 
-from reactor_runtime.errors import SessionStateError, SessionUnavailableError
+from reactor_runtime.errors import (
+    ConnectionClosedError,
+    SessionStateError,
+    SessionUnavailableError,
+)
 from reactor_runtime.log import get_logger
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.client import Client
@@ -51,7 +55,8 @@ class Vacancy:
         """
         self.check_available()
         if self._course.state.is_running:
-            if not await self._is_abandoned():
+            is_free = await self._is_abandoned() or not self._course.state.is_running
+            if not is_free:
                 text = "a session is running; stop it first"
                 raise SessionStateError(self._course.state, text)
             self._take_over()
@@ -108,7 +113,7 @@ class Vacancy:
         try:
             async with asyncio.timeout(timeout_s + _GRACE_S):
                 return await client.connection.probe(timeout_s)
-        except TimeoutError:
+        except (TimeoutError, ConnectionError, ConnectionClosedError):
             return False
 
     def _take_over(self) -> None:

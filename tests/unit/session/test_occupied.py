@@ -6,7 +6,7 @@ import time
 import pytest
 from tests.unit.session.room import Room, Viewer, settle
 
-from reactor_runtime.errors import SessionStateError
+from reactor_runtime.errors import ConnectionClosedError, SessionStateError
 from reactor_runtime.host.events import ClientLeft, SessionEnded, SessionStarted
 from reactor_runtime.session.session_settings import SessionSettings
 
@@ -134,6 +134,44 @@ async def test_a_probe_that_hangs_is_no_answer() -> None:
     viewer.fall_silent()
     async with asyncio.timeout(5):
         await room.started()
+
+
+@pytest.mark.parametrize("error", [ConnectionClosedError(5000), ConnectionError("lost")])
+async def test_a_probe_that_fails_is_no_answer(room: Room, error: Exception) -> None:
+    viewer = _Broken(room.session, 5000)
+    viewer.error = error
+    viewer.open()
+    viewer.fall_silent()
+    await room.started()
+
+
+async def test_a_session_stopped_while_its_client_answers_makes_room(room: Room) -> None:
+    viewer = _Late(room.session, 5000)
+    viewer.open()
+    viewer.fall_silent(answers=True)
+    async with asyncio.TaskGroup() as group:
+        start = group.create_task(_try_start(room))
+        await settle()
+        await room.session.stop_session()
+        viewer.release.set()
+    assert start.result() == "started"
+
+
+class _Broken(Viewer):
+    error: Exception
+
+    async def probe(self, timeout_s: float) -> bool:
+        raise self.error
+
+
+class _Late(Viewer):
+    def open(self) -> None:
+        self.release = asyncio.Event()
+        super().open()
+
+    async def probe(self, timeout_s: float) -> bool:
+        await self.release.wait()
+        return True
 
 
 class _Stuck(Viewer):

@@ -196,7 +196,7 @@ async def test_the_record_of_a_session(room: Room) -> None:
         ("cleanup_complete", "closing", "ready"),
     ]
     details = [event["detail"] for event in retained(room.session.events)][2:]
-    assert details[0]["params"] == {"generation": "streamed", "seed": 1}
+    assert details[0]["params"] == {"seed": 1}
     assert details[1]["conn_id"] == 5000
     assert details[3] == {"reason": "stopped", "close_reason": "done"}
     assert details[4]["reason"] == "stopped"
