@@ -178,8 +178,7 @@ async def test_an_exception_in_a_step_is_told_and_the_next_session_works(
         await viewer.reactor.send_command("break_step", {})
         await viewer.until(lambda: viewer.errors, 5)
     server.wait_for_state("ready")
-    assert server.log().count("Traceback") == 1
-    assert "ValueError: the step broke on purpose" in server.log()
+    assert server.log().count("ValueError: the step broke on purpose") == 1
     async with viewing(server.url) as viewer:
         await viewer.frames(3)
 
