@@ -1,0 +1,97 @@
+"""Every exception the runtime raises on purpose, in one tree.
+
+The class tells the caller what to do, attributes tell it about what, ``__str__`` tells a person.
+Raw arguments go to ``super().__init__`` so that every error survives pickling.
+"""
+
+from reactor_runtime.errors.authors import (
+    ApplicationError,
+    BufferClosed,
+    CommandError,
+)
+from reactor_runtime.errors.configuration import (
+    AddressError,
+    ConfigurationError,
+    ManifestError,
+    ModelImportError,
+    NotAvailableError,
+    SettingError,
+)
+from reactor_runtime.errors.connections import (
+    ConnectionClosedError,
+    ConnectionIdError,
+    ConnectionLimitError,
+    MessageTooLargeError,
+    NegotiationError,
+    NoNetworkError,
+    OfferError,
+    PortTakenError,
+    UnknownConnectionError,
+    WireError,
+)
+from reactor_runtime.errors.models import (
+    EncoderError,
+    FrameError,
+    HostClosedError,
+    MessageBodyError,
+    ModelLoadError,
+    PayloadError,
+    TrackError,
+    UnresolvedUploadError,
+)
+from reactor_runtime.errors.reactor_error import (
+    ReactorError,
+)
+from reactor_runtime.errors.requests import (
+    BodyTooLargeError,
+    BodyTooSlowError,
+    RequestShapeError,
+)
+from reactor_runtime.errors.sessions import (
+    IllegalTransitionError,
+    NoSessionError,
+    SessionStateError,
+    SessionUnavailableError,
+    StartRefusedError,
+    UnknownSessionError,
+)
+
+__all__ = [
+    "AddressError",
+    "ApplicationError",
+    "BodyTooLargeError",
+    "BodyTooSlowError",
+    "BufferClosed",
+    "CommandError",
+    "ConfigurationError",
+    "ConnectionClosedError",
+    "ConnectionIdError",
+    "ConnectionLimitError",
+    "EncoderError",
+    "FrameError",
+    "HostClosedError",
+    "IllegalTransitionError",
+    "ManifestError",
+    "MessageBodyError",
+    "MessageTooLargeError",
+    "ModelImportError",
+    "ModelLoadError",
+    "NegotiationError",
+    "NoNetworkError",
+    "NoSessionError",
+    "NotAvailableError",
+    "OfferError",
+    "PayloadError",
+    "PortTakenError",
+    "ReactorError",
+    "RequestShapeError",
+    "SessionStateError",
+    "SessionUnavailableError",
+    "SettingError",
+    "StartRefusedError",
+    "TrackError",
+    "UnknownConnectionError",
+    "UnknownSessionError",
+    "UnresolvedUploadError",
+    "WireError",
+]

@@ -1,0 +1,152 @@
+"""What is wrong with a frame of bytes, an offer, or a connection."""
+
+from reactor_runtime.errors.reactor_error import ReactorError
+
+
+class WireError(ReactorError):
+    """Raised when a frame is not what the wire protocol says; it is dropped, never fatal."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class MessageTooLargeError(ReactorError):
+    """Raised when a frame is larger than its receiver takes.
+
+    Attributes:
+        size_bytes: Size of the frame.
+        limit_bytes: The largest frame the receiver takes.
+    """
+
+    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
+        super().__init__(size_bytes, limit_bytes)
+        self.size_bytes, self.limit_bytes = size_bytes, limit_bytes
+
+    def __str__(self) -> str:
+        return f"a message of {self.size_bytes} bytes is past the limit of {self.limit_bytes}"
+
+
+class ConnectionClosedError(ReactorError):
+    """Raised when a frame cannot be sent: the channel is closed, or full because nobody reads.
+
+    Attributes:
+        connection_id: The connection's number.
+        reason: What is the matter with it.
+    """
+
+    def __init__(self, connection_id: int, reason: str = "closed") -> None:
+        super().__init__(connection_id, reason)
+        self.connection_id, self.reason = connection_id, reason
+
+    def __str__(self) -> str:
+        return f"connection {self.connection_id} takes no more frames: {self.reason}"
+
+
+class OfferError(ReactorError):
+    """Raised when a WebRTC offer cannot be answered: answered 422.
+
+    Attributes:
+        reason: What is wrong with it, in plain words.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the offer cannot be answered: {self.reason}"
+
+
+class ConnectionIdError(ReactorError):
+    """Raised when a connection id is outside the range clients may use: answered 422.
+
+    Attributes:
+        connection_id: The id found.
+    """
+
+    def __init__(self, connection_id: int) -> None:
+        super().__init__(connection_id)
+        self.connection_id = connection_id
+
+    def __str__(self) -> str:
+        return f"connection id {self.connection_id} is outside 1001-9999"
+
+
+class UnknownConnectionError(ReactorError):
+    """Raised when nobody has made an offer under a connection id: answered 404.
+
+    Attributes:
+        connection_id: The id found.
+    """
+
+    def __init__(self, connection_id: int) -> None:
+        super().__init__(connection_id)
+        self.connection_id = connection_id
+
+    def __str__(self) -> str:
+        return f"no offer was made for connection {self.connection_id}"
+
+
+class ConnectionLimitError(ReactorError):
+    """Raised when there is no place for another connection: answered 503.
+
+    Attributes:
+        limit: How many there may be.
+    """
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"all {self.limit} connections are taken"
+
+
+class NoNetworkError(ReactorError):
+    """Raised when this host has no address the peer could reach: answered 503.
+
+    Attributes:
+        reason: What is missing and what to do, in plain words.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class PortTakenError(ReactorError):
+    """Raised when the one UDP port asked for is in use: answered 409.
+
+    Attributes:
+        port: The port.
+    """
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self.port = port
+
+    def __str__(self) -> str:
+        return f"UDP port {self.port} is in use"
+
+
+class NegotiationError(ReactorError):
+    """Raised when an accepted offer could not be answered after all: answered 500.
+
+    Attributes:
+        connection_id: The connection's number.
+        reason: What went wrong.
+    """
+
+    def __init__(self, connection_id: int, reason: str) -> None:
+        super().__init__(connection_id, reason)
+        self.connection_id, self.reason = connection_id, reason
+
+    def __str__(self) -> str:
+        return f"connection {self.connection_id} could not be negotiated: {self.reason}"
