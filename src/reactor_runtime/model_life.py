@@ -2,10 +2,12 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
+import gc
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.announcements import announce, print_error
 from reactor_runtime.clock import Clock
@@ -19,7 +21,17 @@ from reactor_runtime.session.session_state import SessionState
 from reactor_runtime.settings import ServeSettings
 from reactor_runtime.stop_signals import StopSignals
 
+if TYPE_CHECKING:
+    from reactor_runtime.metrics import Metrics
+    from reactor_runtime.served_model import ServedModel
+    from reactor_runtime.session.session import Session
+
+MakeServedModel = Callable[[type[Any], ServeSettings, Clock, "Metrics"], "ServedModel"]
+
 IMPORT_THREAD = "reactor-import"
+MODEL_THREAD = "model-"  # as InProcessHost names it
+HEAD_START_S = 0.25
+PATIENCE_S = 2.0
 PROGRESS_INTERVAL_S = 10.0
 STOP_MARGIN_S = 2.0  # of the grace, kept for what follows the model's end
 
@@ -34,13 +46,20 @@ class ModelLife:
         stage: Where the session is shown to the routes.
         stop: Says when to end.
         clock: The time.
+        make_model: Joins the parts around a class.
     """
 
     def __init__(
-        self, settings: ServeSettings, stage: Stage, stop: StopSignals, clock: Clock
+        self,
+        settings: ServeSettings,
+        stage: Stage,
+        stop: StopSignals,
+        clock: Clock,
+        make_model: MakeServedModel,
     ) -> None:
         self._settings, self._stage, self._stop, self._clock = settings, stage, stop, clock
-        self._model: Any = None  # a ServedModel, once it is imported
+        self._make_model = make_model
+        self._model: ServedModel | None = None
         self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> ExitStatus:
@@ -59,7 +78,7 @@ class ModelLife:
 
     async def _live(self) -> ExitStatus:
         try:
-            self._model = await self._make()
+            self._model = model = await self._make()
         except ConfigurationError as error:
             print_error(error)
             return ExitStatus.WRONG_SETTINGS
@@ -67,53 +86,68 @@ class ModelLife:
             log.debug("model_contract_failed", exc_info=True)
             print_error(f"{self._settings.model_ref}: {error}")
             return ExitStatus.WRONG_SETTINGS
-        session = self._model.session
-        session.on_terminated = self._lose
-        self._stage.open(session, self._model.signaling)
-        await self._model.start()
+        model.session.on_terminated = self._lose
+        self._stage.open(model.session)
+        await model.start()
         async with asyncio.TaskGroup() as tasks:
-            loading = tasks.create_task(self._watch_loading())
+            loading = tasks.create_task(self._watch_loading(model.session))
+            joining = tasks.create_task(self._join_network(model))
             reason = await self._lost
             loading.cancel()
+            joining.cancel()
         print_error(reason)
         return ExitStatus.MODEL_FAILED
 
-    async def _make(self) -> Any:
-        """Import the class, and meanwhile let the port say ``loading``; then make the parts."""
+    async def _make(self) -> "ServedModel":
+        """Import the class on a thread, while the port says ``loading``; then make the parts."""
         settings = self._settings
         announce(f"Loading {settings.model_ref} …")
 
-        def import_all() -> tuple[type[Any], Callable[..., Any]]:
+        def import_class() -> type[Any]:
             os.environ.update(settings.env)
             if settings.weights_path is not None:
                 os.environ[WEIGHTS_VARIABLE] = str(settings.weights_path)
-            model_class = import_model_class(settings.model_ref, settings.folder)
-            from reactor_runtime.served_model import make_served_model
+            return import_model_class(settings.model_ref, settings.folder)
 
-            return model_class, make_served_model
+        model_class = await on_thread(import_class, IMPORT_THREAD)
+        gc.enable()
+        return self._make_model(model_class, settings, self._clock, self._stage.metrics)
 
-        model_class, make_served_model = await on_thread(import_all, IMPORT_THREAD)
-        return make_served_model(model_class, settings, self._clock, self._stage.metrics)
+    async def _join_network(self, model: "ServedModel") -> None:
+        """Load WebRTC beside the model's own loading; then clients can connect.
 
-    async def _watch_loading(self) -> None:
+        A model that loads in no time is not held up by it: whoever connects then waits instead.
+        """
+        from reactor_runtime.served_model import import_web_rtc, web_rtc_settings
+
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(HEAD_START_S):
+                await _until_ready(model.session)
+        await on_thread(import_web_rtc, f"{IMPORT_THREAD}-web-rtc")
+        settings = web_rtc_settings(self._settings)
+        signaling = model.join_network(settings, self._clock, self._stage.metrics)
+        self._stage.connect(signaling)
+        reason = signaling.no_network_reason()
+        if reason is not None:
+            log.warning("no_network", reason=reason)
+
+    async def _watch_loading(self, session: "Session") -> None:
         """Say how loading goes until it is done, and give up when it takes too long."""
         begun = self._clock.now()
         limit_s = self._settings.load_timeout_s or None
         try:
             async with asyncio.timeout(limit_s), asyncio.TaskGroup() as tasks:
                 progress = tasks.create_task(self._tell_progress(begun))
-                await self._until_ready()
+                await _until_ready(session)
                 progress.cancel()
         except TimeoutError:
             self._lose(f"{self._settings.model_ref} did not load within {limit_s:g} s")
             return
-        announce(f"Ready after {self._clock.now() - begun:.1f} s")
-
-    async def _until_ready(self) -> None:
-        async for event in self._model.session.events.subscribe(0):
-            if event.payload["to"] == SessionState.READY:
-                return
-        await asyncio.get_running_loop().create_future()  # closed: the end is told elsewhere
+        took_s = self._clock.now() - begun
+        if took_s > PATIENCE_S:
+            gc.collect()  # a moment more is not noticed, and what is frozen is never freed
+        gc.freeze()  # a full collection took 30 to 100 ms in mid-stream, more with torch
+        announce(f"Ready after {took_s:.1f} s")
 
     async def _tell_progress(self, begun: float) -> None:
         while True:
@@ -130,10 +164,10 @@ class ModelLife:
         grace_s = self._settings.stop_grace_s
         bound_s = max(grace_s / 2, grace_s - STOP_MARGIN_S) if grace_s > 0 else None
         try:
-            if self._model is not None and not self._is_loading():
+            if self._model is not None and self._model.session.state is not SessionState.CREATED:
                 async with asyncio.timeout(bound_s):
                     await self._model.stop()
-                if stuck_threads():
+                if any(name.startswith(MODEL_THREAD) for name in busy_threads()):
                     status = status or ExitStatus.STUCK
         except TimeoutError:
             status = status or ExitStatus.STUCK
@@ -143,17 +177,18 @@ class ModelLife:
             print_error("the model did not let go; its own clean-up was skipped")
         return status
 
-    def _is_loading(self) -> bool:
-        return bool(self._model.session.state is SessionState.CREATED)
+
+async def _until_ready(session: "Session") -> None:
+    async for event in session.events.subscribe(0):
+        if event.payload["to"] == SessionState.READY:
+            return
+    await asyncio.get_running_loop().create_future()  # closed: the end is told elsewhere
 
 
-def stuck_threads() -> list[str]:
-    """Return the threads of ours that still run the author's code: import, load or a step."""
-    return [
-        thread.name
-        for thread in threading.enumerate()
-        if thread.daemon and thread.name.startswith(("model-", IMPORT_THREAD))
-    ]
+def busy_threads() -> list[str]:
+    """Return the threads of ours that are still in the author's code, or in an import."""
+    names = [thread.name for thread in threading.enumerate()]
+    return [name for name in names if name.startswith((MODEL_THREAD, IMPORT_THREAD))]
 
 
 async def on_thread(work: Callable[[], Any], name: str) -> Any:

@@ -1,8 +1,8 @@
 """Serve a model: the one place where the parts are picked, joined, started and stopped.
 
-``python -m reactor_runtime.serve`` serves the manifest in the current folder. Before the port
-answers nothing heavier than the HTTP stack is imported; the author's module, media and WebRTC
-follow on a thread, while ``/health`` says ``loading``.
+``python -m reactor_runtime.serve`` serves the manifest in the current folder. The port is taken
+first; the author's module is imported on a thread and loads on another, while ``/health`` says
+``loading``.
 
 How it ends is the exit status (``exit_status.py``). When told to stop, it tells the clients, runs
 the session's last hook, lets the model go, and is gone within ``stop_grace``; a second signal ends
@@ -10,6 +10,7 @@ it on the spot.
 """
 
 import asyncio
+import gc
 import os
 import socket
 import sys
@@ -30,7 +31,7 @@ from reactor_runtime.http.stage import Stage
 from reactor_runtime.log import configure
 from reactor_runtime.loop_lag import LoopLag
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.model_life import ModelLife, stuck_threads
+from reactor_runtime.model_life import MakeServedModel, ModelLife, busy_threads
 from reactor_runtime.settings import ServeSettings, resolve_settings
 from reactor_runtime.stop_signals import StopSignals
 
@@ -71,11 +72,18 @@ def run(settings: ServeSettings) -> ExitStatus:
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     late = f"reactor: the model did not let go within {settings.stop_grace_s:g} s"
     with StopSignals(settings.stop_grace_s, ExitStatus.STUCK, late) as stop:
-        return asyncio.run(serve(settings, sockets, stop))
+        gc.disable()  # imports make no garbage worth looking for: a tenth of the time to start
+        # Media, now: on a thread its import would share the interpreter with requests.
+        from reactor_runtime.served_model import make_served_model
+
+        return asyncio.run(serve(settings, sockets, stop, make_served_model))
 
 
 async def serve(
-    settings: ServeSettings, sockets: Sequence[socket.socket], stop: StopSignals
+    settings: ServeSettings,
+    sockets: Sequence[socket.socket],
+    stop: StopSignals,
+    make_model: MakeServedModel,
 ) -> ExitStatus:
     """Answer on *sockets* and serve the model until *stop* asks or the model is lost."""
     clock, metrics = SystemClock(), Metrics()
@@ -87,7 +95,7 @@ async def serve(
         try:
             await http.wait_until_up()
             announce_address(settings, sockets[0].getsockname()[1])
-            return await ModelLife(settings, stage, stop, clock).run()
+            return await ModelLife(settings, stage, stop, clock, make_model).run()
         finally:
             lag.cancel()
             http.stop()
@@ -136,7 +144,7 @@ def leave(status: ExitStatus) -> NoReturn:
     """
     sys.stdout.flush()
     sys.stderr.flush()
-    if stuck_threads():
+    if busy_threads():
         os._exit(status)
     threading.Thread(target=_end_late, args=(status,), daemon=True).start()
     sys.exit(status)

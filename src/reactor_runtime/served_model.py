@@ -1,11 +1,12 @@
 """ServedModel: a model's class and everything made for it, joined.
 
-Importing this module loads media and WebRTC.
+Importing this module loads media. WebRTC, as much again, is loaded by ``join_network``: beside
+the model's own loading, and not before it.
 """
 
 import asyncio
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import SettingError
@@ -15,14 +16,16 @@ from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.contract import ModelContract
-from reactor_runtime.model.tracks import TrackDirection
+from reactor_runtime.model.tracks import Track, TrackDirection
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.settings import ServeSettings
-from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.webrtc.web_rtc_settings import IceServer, PlayoutDelay, WebRtcSettings
 from reactor_runtime.world import World
+
+if TYPE_CHECKING:
+    from reactor_runtime.webrtc.signaling import Signaling
 
 STOP_SHARE = 0.3
 FOR_EVER_S = 365 * 86400.0
@@ -34,32 +37,62 @@ _PLAYOUT_DELAYS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServedModel:
     """The parts that live as long as the model.
 
-    Attributes:
+    Args:
         session: Who is here and what may happen next; owns the host.
-        signaling: From offers to connections.
         stream: The output media, ``None`` for a model without output tracks.
+        tracks: What flows, either way.
+
+    Attributes:
+        signaling: From offers to connections; ``None`` until ``join_network``.
     """
 
-    session: Session
-    signaling: Signaling
-    stream: LiveStream | None
+    def __init__(
+        self, session: Session, stream: LiveStream | None, tracks: Sequence[Track]
+    ) -> None:
+        self.session = session
+        self.signaling: Signaling | None = None
+        self._stream = stream
+        self._tracks = tracks
+        session.on_session_end = self._close_connections
 
     async def start(self) -> None:
         """Start the media threads and begin to load the model; returns at once."""
-        if self.stream is not None:
-            self.stream.start(asyncio.get_running_loop())
+        if self._stream is not None:
+            self._stream.start(asyncio.get_running_loop())
         await self.session.start()
+
+    def join_network(self, settings: WebRtcSettings, clock: Clock, metrics: Metrics) -> "Signaling":
+        """Make the signalling, on the event loop; its module must be imported by then."""
+        from reactor_runtime.webrtc.signaling import Signaling
+
+        self.signaling = Signaling(
+            self.session,
+            self._stream,
+            self._tracks,
+            settings=settings,
+            clock=clock,
+            metrics=metrics,
+        )
+        return self.signaling
 
     async def stop(self) -> None:
         """End the session, the model, every connection and the media threads, in this order."""
         await self.session.close()
-        await self.signaling.close_all("the server is shutting down")
-        if self.stream is not None:
-            self.stream.stop()
+        await self._close_connections("the server is shutting down")
+        if self._stream is not None:
+            self._stream.stop()
+
+    async def _close_connections(self, reason: str) -> None:
+        if self.signaling is not None:
+            await self.signaling.close_all(reason)
+
+
+def import_web_rtc() -> None:
+    """Load what ``ServedModel.join_network`` needs; takes a tenth of a second, on any thread."""
+    import reactor_runtime.webrtc.signaling  # noqa: F401
 
 
 def make_served_model(
@@ -94,16 +127,7 @@ def make_served_model(
         clock=clock,
         metrics=metrics,
     )
-    signaling = Signaling(
-        session,
-        stream,
-        contract.tracks,
-        settings=web_rtc_settings(settings),
-        clock=clock,
-        metrics=metrics,
-    )
-    session.on_session_end = signaling.close_all
-    return ServedModel(session=session, signaling=signaling, stream=stream)
+    return ServedModel(session, stream, contract.tracks)
 
 
 def media_settings(settings: ServeSettings, model_class: type[Any]) -> MediaSettings:

@@ -29,7 +29,7 @@ class AbsentRoutes:
 
     async def no_uploads(self, request: Request) -> Response:
         """Refuse to reserve an upload."""
-        self._stage.need_signaling(request.path_params["session_id"])
+        self._stage.require(request.path_params["session_id"])
         raise HTTPException(404, "this server takes no uploads")
 
     async def no_upload(self, _request: Request) -> Response:

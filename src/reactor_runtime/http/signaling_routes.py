@@ -16,7 +16,8 @@ from reactor_runtime.http.signaling_bodies import CandidateBody, OfferBody
 from reactor_runtime.http.stage import Stage
 
 if TYPE_CHECKING:
-    from reactor_runtime.webrtc.signaling import OfferOverrides, Signaling
+    from reactor_runtime.webrtc.offer_overrides import OfferOverrides
+    from reactor_runtime.webrtc.signaling import Signaling
 
 PREFIX = "/sessions/{session_id}/transport/webrtc"
 LEGACY_ID = 1001  # the one connection of clients that never register one
@@ -46,18 +47,19 @@ class SignalingRoutes:
 
     async def ice_servers(self, request: Request) -> Response:
         """List the STUN and TURN servers a client should use."""
-        return JSONResponse({"ice_servers": self._signaling(request).ice_servers()})
+        signaling = await self._signaling(request)
+        return JSONResponse({"ice_servers": signaling.ice_servers()})
 
     async def register(self, request: Request) -> Response:
         """Mint a connection id: 201."""
-        signaling = self._signaling(request)
+        signaling = await self._signaling(request)
         await self._object(request)
         connection_id, track_map = signaling.register()
         return JSONResponse({"connection_id": connection_id, "track_map": track_map}, 201)
 
     async def offer(self, request: Request) -> Response:
         """Take an offer and negotiate in the background: 202 at once."""
-        signaling = self._signaling(request)
+        signaling = await self._signaling(request)
         connection_id = _connection_id(request)
         body = await self._body(request, OfferBody)
         limit = self._stage.settings.sdp_limit_bytes
@@ -76,7 +78,7 @@ class SignalingRoutes:
 
     async def answer(self, request: Request) -> Response:
         """Hand out the answer once: 200; 202 while there is none, after a short wait for it."""
-        signaling = self._signaling(request)
+        signaling = await self._signaling(request)
         connection_id = _connection_id(request)
         hold_s = 0.0 if self._stage.is_closing else self._stage.settings.answer_hold_s
         sdp = await signaling.take_answer(connection_id, hold_s)
@@ -86,15 +88,15 @@ class SignalingRoutes:
 
     async def candidates(self, request: Request) -> Response:
         """Take ways to reach the client, before or after its offer: 202."""
-        signaling = self._signaling(request)
+        signaling = await self._signaling(request)
         connection_id = _connection_id(request)
         body = await self._body(request, CandidateBody)
         batch = [each.model_dump() for each in body.candidates]
         signaling.add_candidates(connection_id, batch, body.is_final)
         return Response(status_code=202)
 
-    def _signaling(self, request: Request) -> "Signaling":
-        return self._stage.need_signaling(request.path_params["session_id"])
+    async def _signaling(self, request: Request) -> "Signaling":
+        return await self._stage.need_signaling(request.path_params["session_id"])
 
     async def _object(self, request: Request) -> dict[str, Any]:
         settings = self._stage.settings
@@ -117,7 +119,7 @@ def _connection_id(request: Request) -> int:
 def _overrides(body: OfferBody) -> "OfferOverrides | None":
     if body.ice_servers is None and body.ice_credentials is None and body.port_range is None:
         return None
-    from reactor_runtime.webrtc.signaling import OfferOverrides
+    from reactor_runtime.webrtc.offer_overrides import OfferOverrides
 
     return OfferOverrides(
         ice_servers=body.ice_servers,

@@ -18,7 +18,8 @@ class Stage:
     """Holds the session and its signalling from the moment they exist.
 
     The port answers before the model's class is imported, which may take as long as its weights;
-    until then every route answers as for a model that is loading.
+    until then every route answers as for a model that is loading. The signalling may come a little
+    after the session; whoever needs it waits.
     """
 
     def __init__(self, settings: ServerSettings, metrics: Metrics) -> None:
@@ -27,12 +28,18 @@ class Stage:
         self._session: Session | None = None
         self._signaling: Signaling | None = None
         self._news = asyncio.Event()
+        self._has_network = asyncio.Event()
         self._is_closing = False
 
-    def open(self, session: "Session", signaling: "Signaling") -> None:
+    def open(self, session: "Session") -> None:
         """Serve *session* from now on."""
-        self._session, self._signaling = session, signaling
+        self._session = session
         self._news.set()
+
+    def connect(self, signaling: "Signaling") -> None:
+        """Let clients of the session connect from now on."""
+        self._signaling = signaling
+        self._has_network.set()
 
     def begin_closing(self) -> None:
         """Take no new session from now on."""
@@ -42,6 +49,7 @@ class Stage:
         """Let streams of events end."""
         self._is_closing = True
         self._news.set()
+        self._has_network.set()
         if self._session is not None:
             self._session.events.close()
 
@@ -72,16 +80,31 @@ class Stage:
             raise SessionUnavailableError("the model is loading", RETRY_AFTER_S)
         return self._session
 
-    def need_signaling(self, session_id: str) -> "Signaling":
-        """Return the signalling of the running session *session_id*.
+    def require(self, session_id: str) -> None:
+        """Check that *session_id* names the running session.
 
         Raises:
             NoSessionError: No session is running.
             UnknownSessionError: Another one is.
         """
-        if self._session is None or self._signaling is None:
+        if self._session is None:
             raise NoSessionError
         self._session.require(session_id)
+
+    async def need_signaling(self, session_id: str) -> "Signaling":
+        """Return the signalling of the running session *session_id*.
+
+        Raises:
+            NoSessionError: No session is running.
+            UnknownSessionError: Another one is.
+            SessionUnavailableError: The server is ending.
+        """
+        self.require(session_id)
+        if self._signaling is None:
+            await self._has_network.wait()
+            self.require(session_id)
+        if self._signaling is None:
+            raise SessionUnavailableError("the server is shutting down")
         return self._signaling
 
     def health(self) -> tuple[bool, str, str]:
