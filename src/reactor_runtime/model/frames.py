@@ -35,6 +35,8 @@ def canonical_video(track: str, value: Any) -> Pictures:
     Raises:
         FrameError: It is anything else.
     """
+    if _is_tensor(value) and value.device.type != "cpu" and value.is_floating_point():
+        value = _to_byte_tensor(track, value)
     array = _array(track, value, WANTED_VIDEO)
     if array.dtype != np.uint8 and array.dtype.kind != "f":
         raise _wrong(track, array, f"pictures have another dtype; {WANTED_VIDEO}")
@@ -43,7 +45,7 @@ def canonical_video(track: str, value: Any) -> Pictures:
     pictures = _channels_last(track, array)
     if pictures.dtype == np.uint8:
         return pictures
-    _check_range(track, array)
+    _check_range(track, array, float(array.min()), float(array.max()))
     return _to_bytes(pictures)
 
 
@@ -74,11 +76,24 @@ def canonical_audio(track: str, value: Any) -> Sound:
 def _array(track: str, value: Any, wanted: str) -> NDArray[Any]:
     if isinstance(value, np.ndarray):
         return value
-    if hasattr(value, "detach") and hasattr(value, "cpu"):
+    if _is_tensor(value):
         return _from_tensor(value)
     if hasattr(value, "__array__"):
         return np.asarray(value)
     raise FrameError(track, f"{type(value).__name__} is no array or tensor; {wanted}")
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "detach") and hasattr(value, "cpu")
+
+
+def _to_byte_tensor(track: str, tensor: Any) -> Any:
+    """Scale where the floats are: a quarter of the bytes leave the device."""
+    tensor = tensor.detach().float()
+    if tensor.numel():
+        low, high = (float(bound) for bound in tensor.aminmax())
+        _check_range(track, tensor, low, high)
+    return tensor.mul(255.0).round_().clamp_(0.0, 255.0).byte()
 
 
 def _from_tensor(tensor: Any) -> NDArray[Any]:
@@ -97,8 +112,7 @@ def _channels_last(track: str, array: NDArray[Any]) -> NDArray[Any]:
     raise _wrong(track, array, f"the shape is not one of RGB pictures; {WANTED_VIDEO}")
 
 
-def _check_range(track: str, array: NDArray[Any]) -> None:
-    low, high = float(array.min()), float(array.max())
+def _check_range(track: str, array: Any, low: float, high: float) -> None:
     if not (low >= -_VIDEO_SLACK and high <= 1 + _VIDEO_SLACK):  # NaN fails both
         reason = f"values range from {low:g} to {high:g}; float pictures are in [0, 1]"
         raise _wrong(track, array, reason)
@@ -122,5 +136,5 @@ def _to_samples(track: str, array: NDArray[Any]) -> Sound:
     return cast("Sound", scaled.astype(np.int16))
 
 
-def _wrong(track: str, array: NDArray[Any], reason: str) -> FrameError:
+def _wrong(track: str, array: Any, reason: str) -> FrameError:
     return FrameError(track, reason, tuple(array.shape), str(array.dtype))

@@ -159,6 +159,34 @@ def test_anything_that_is_an_array_to_numpy_is_one() -> None:
 
 
 @pytest.mark.torch
+def test_floats_are_scaled_before_they_leave_a_device() -> None:
+    torch = pytest.importorskip("torch")
+    left: list[str] = []
+
+    class OnDevice(torch.Tensor):  # type: ignore[name-defined, misc]
+        """A tensor that says it is elsewhere, and notes what is fetched."""
+
+        @property
+        def device(self) -> object:
+            return torch.device("cuda:0")
+
+        def cpu(self) -> object:
+            left.append(str(self.dtype))
+            return self.as_subclass(torch.Tensor)
+
+    picture = torch.full((3, 4, 6), 0.5, dtype=torch.bfloat16).as_subclass(OnDevice)
+    pictures = canonical_video("v", picture)
+    assert pictures.shape == (1, 4, 6, 3)
+    assert set(pictures.flat) == {128}
+    with pytest.raises(FrameError, match="range from 0 to 2"):
+        canonical_video("v", torch.tensor([0.0, 2.0, 1.0]).expand(4, 6, 3).as_subclass(OnDevice))
+    with pytest.raises(FrameError, match="no picture"):
+        canonical_video("v", torch.zeros(0, 4, 6, 3).as_subclass(OnDevice))
+    canonical_video("v", torch.zeros(4, 6, 3, dtype=torch.uint8).as_subclass(OnDevice))
+    assert set(left) == {"torch.uint8"}
+
+
+@pytest.mark.torch
 def test_tensors_are_taken_from_any_layout_and_dtype() -> None:
     torch = pytest.importorskip("torch")
     tensor = torch.from_numpy(PICTURE.copy())
