@@ -99,6 +99,7 @@ async def test_a_message_from_the_connect_hook_arrives(url: str) -> None:
 
 async def test_a_broadcast_reaches_everybody(url: str) -> None:
     async with viewing(url) as first, viewing(url, first.reactor.session_id) as second:
+        await second.frames(1)  # the SDK is ready a moment before the server knows of it
         await first.reactor.send_command("announce", {"text": "to all"})
         for viewer in (first, second):
             assert await viewer.message("announced") == {"text": "to all"}
