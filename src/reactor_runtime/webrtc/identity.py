@@ -20,7 +20,7 @@ class Identity:
 
     @property
     def certificate(self) -> RTCCertificate:
-        """The certificate; the first use makes it (about 10 ms)."""
+        """The certificate; the first use makes it (about 10 ms, most of it OpenSSL's start)."""
         now = self._clock.now()
         if self._certificate is None or now - self._made_at > _RENEW_AFTER_S:
             self._certificate = RTCCertificate.generateCertificate()

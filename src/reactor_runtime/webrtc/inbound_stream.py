@@ -9,8 +9,9 @@ from reactor_runtime.webrtc.frame_decoders import EncodedInput
 from reactor_runtime.webrtc.inbound_feedback import InboundFeedback
 from reactor_runtime.webrtc.negotiation import CodecChoice
 from reactor_runtime.webrtc.reception import Reception
+from reactor_runtime.webrtc.remote_clock import RemoteClock
 from reactor_runtime.webrtc.reorder_buffer import ReorderBuffer
-from reactor_runtime.webrtc.rtp_packet import RtpPacket, Unwrapper
+from reactor_runtime.webrtc.rtp_packet import RtpPacket
 
 
 class InboundStream:
@@ -18,6 +19,7 @@ class InboundStream:
 
     Attributes:
         ssrc: The remote stream.
+        remote: Its sender's clock.
         reception: What arrived of it.
     """
 
@@ -27,12 +29,12 @@ class InboundStream:
         is_video = choice.codec is not Codec.OPUS
         self.ssrc, self._choice = ssrc, choice
         self._feedback, self._clock = feedback, clock
-        self.reception = Reception(ssrc, 90_000 if is_video else 48_000, clock)
+        self.remote = RemoteClock(90_000 if is_video else 48_000, clock)
+        self.reception = Reception(ssrc, self.remote, clock)
         self._order = ReorderBuffer(
             patience_s=0.25 if is_video else 0.06, capacity=512 if is_video else 32
         )
         self._assembler = FrameAssembler(choice.codec)
-        self._stamps = Unwrapper(32)
 
     @property
     def dropped(self) -> int:
@@ -73,9 +75,8 @@ class InboundStream:
             self._feedback.ask_again(self.ssrc, missing)
 
     def _stamped(self, data: bytes, timestamp: int) -> EncodedInput:
-        stamp = self._stamps.unwrap(timestamp)
         return EncodedInput(
             data=data,
             timestamp=timestamp,
-            capture_time_us=self.reception.capture_time_us(stamp),
+            capture_time_us=self.remote.capture_time_us(timestamp),
         )

@@ -45,6 +45,11 @@ class InboundTrack:
         self.frames = self.unwanted = 0
 
     @property
+    def name(self) -> str:
+        """The model's name of the track."""
+        return self._plan.input.name if self._plan.input is not None else ""
+
+    @property
     def lost(self) -> int:
         """Frames given up because packets did not arrive, since the track was last wanted."""
         return self._stream.dropped if self._stream is not None else 0
@@ -76,7 +81,7 @@ class InboundTrack:
     def note_report(self, report: SenderReport) -> None:
         """Take the publisher's clock."""
         if self._stream is not None and report.ssrc == self._stream.ssrc:
-            self._stream.reception.note_report(report)
+            self._stream.remote.note_report(report)
 
     async def tick(self) -> None:
         """Report on reception, about once a second; let an idle decoder go."""

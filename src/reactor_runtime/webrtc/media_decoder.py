@@ -35,10 +35,10 @@ class MediaDecoder:
         keep: int,
     ) -> None:
         self._decoder, self._deliver, self._on_broken = decoder, deliver, on_broken
-        self._capacity = capacity
         self._loop = asyncio.get_running_loop()
         self._arrived = threading.Condition()
-        self._waiting: deque[EncodedInput | None] = deque()
+        # One place more than there may be frames: for the None that ends the thread.
+        self._waiting: deque[EncodedInput | None] = deque(maxlen=capacity + 1)
         self._decoded: deque[DecodedInput] = deque(maxlen=keep)
         self._stopped = asyncio.Event()
         self.dropped = 0
@@ -48,7 +48,7 @@ class MediaDecoder:
     def put(self, frame: EncodedInput) -> bool:
         """Queue *frame*; ``False`` when the decoder is so far behind that it must start anew."""
         with self._arrived:
-            if len(self._waiting) >= self._capacity:
+            if len(self._waiting) + 1 == self._waiting.maxlen:
                 self.dropped += len(self._waiting) + 1
                 self._waiting.clear()
                 return False

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reactor_runtime.clock import Clock
-from reactor_runtime.media.encoded_frame import EncodedFrame
+from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.webrtc.broadcast import Broadcast, Hold
 from reactor_runtime.webrtc.media_port import MediaPort
 from reactor_runtime.webrtc.negotiation import SectionPlan
@@ -80,6 +80,11 @@ class OutboundTrack:
     def ids(self) -> StreamIds:
         """The SSRCs the answer announces."""
         return self._stream.ids
+
+    @property
+    def kind(self) -> str:
+        """``video`` or ``audio``."""
+        return "audio" if self._broadcast.codec is Codec.OPUS else "video"
 
     @property
     def flow(self) -> Flow:

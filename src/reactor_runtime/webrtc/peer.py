@@ -9,14 +9,16 @@ from typing import Any
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import ConnectionClosedError
 from reactor_runtime.log import get_logger
+from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.connection import Channel, Connection, ConnectionListener
 from reactor_runtime.webrtc.broadcast import Broadcasts
 from reactor_runtime.webrtc.channel_pair import ChannelPair, WantedChannels
 from reactor_runtime.webrtc.gathering import GatherPlan
 from reactor_runtime.webrtc.identity import Identity
 from reactor_runtime.webrtc.negotiation import Negotiation
+from reactor_runtime.webrtc.peer_figures import EndCause, PeerFigures
 from reactor_runtime.webrtc.peer_media import MediaNeeds, PeerMedia
-from reactor_runtime.webrtc.secure_link import SecureLink
+from reactor_runtime.webrtc.secure_link import PEER_LEFT, SecureLink
 from reactor_runtime.webrtc.session_answer import render_answer
 from reactor_runtime.webrtc.web_rtc_settings import PlayoutDelay, WebRtcSettings
 
@@ -42,6 +44,7 @@ class PeerNeeds:
         identity: Our certificate.
         settings: Choices and limits.
         clock: Time.
+        metrics: Where its figures go.
     """
 
     listener: ConnectionListener
@@ -49,6 +52,7 @@ class PeerNeeds:
     identity: Identity
     settings: WebRtcSettings
     clock: Clock
+    metrics: Metrics | None = None
 
 
 class Peer(Connection):
@@ -71,8 +75,9 @@ class Peer(Connection):
         wanted: WantedChannels,
     ) -> None:
         self.connection_id, self.client_id = connection_id, str(connection_id)
-        self._negotiation, self._needs = negotiation, needs
+        self._needs = needs
         self._state, self._finished = PeerState.CONNECTING, asyncio.Event()
+        self._figures = PeerFigures(needs.metrics)
         self._held: list[tuple[Channel, bytes | str]] = []
         settings, clock = needs.settings, needs.clock
         self.link = SecureLink(
@@ -86,7 +91,7 @@ class Peer(Connection):
             min(offered or settings.max_message_bytes, settings.max_message_bytes),
             settings,
             on_frame=self._receive,
-            on_closed=lambda: self.link.give_up("the peer has left"),
+            on_closed=lambda: self.link.give_up(PEER_LEFT),
         )
         self.link.on_channel(self._channels.take)
         media_needs = MediaNeeds(
@@ -106,21 +111,24 @@ class Peer(Connection):
     async def run(self, stage: Callable[[str], None]) -> None:
         """Answer (through *stage*), connect, serve, and let go of everything."""
         link, limit_s = self.link, self._needs.settings.connect_timeout_s
+        started = self._needs.clock.now()
         try:
             async with asyncio.timeout(limit_s):
                 await link.unless_lost(link.gather())
-                stage(_render(self._negotiation, link, self._media, self._needs))
+                stage(_render(link, self._media, self._needs))
                 await link.unless_lost(link.connect())
                 await link.unless_lost(self._channels.opened())
+            self._figures.note_open(self._needs.clock.now() - started)
             self._open()
             await link.lost.wait()
-            self._end(link.lost_reason)
+            has_left = link.lost_reason == PEER_LEFT
+            self._end(link.lost_reason, EndCause.LEFT if has_left else EndCause.FAULT)
         except TimeoutError:
-            self._end(f"no live connection within {limit_s:g} s of its offer")
+            self._end(f"no live connection within {limit_s:g} s of its offer", EndCause.NO_PATH)
         except ConnectionError as error:
-            self._end(str(error))
+            self._end(str(error), EndCause.NO_PATH)
         finally:
-            self._end("failed")
+            self._end("failed", EndCause.FAULT)
             await _release(self._media, link, self._needs.settings.close_timeout_s)
             self._finished.set()
 
@@ -139,11 +147,13 @@ class Peer(Connection):
         for channel, frame in held:
             self._receive(channel, frame)
 
-    def _end(self, reason: str) -> None:
+    def _end(self, reason: str, cause: EndCause) -> None:
         was, self._state = self._state, PeerState.CLOSED
         if was is PeerState.CLOSED:
             return
         _log.info("connection_closed", connection=self.connection_id, reason=reason, was=was.value)
+        self._figures.publish(self._media)
+        self._figures.note_end(cause, was_open=was is PeerState.OPEN)
         if was is PeerState.OPEN:
             self._needs.listener.closed(self, reason)
 
@@ -151,6 +161,7 @@ class Peer(Connection):
         """Send reports; to be called about once a second."""
         if self._state is PeerState.OPEN:
             await self._media.tick()
+            self._figures.publish(self._media)
 
     def _receive(self, channel: Channel, frame: bytes | str) -> None:
         if self._state is PeerState.OPEN:
@@ -160,11 +171,6 @@ class Peer(Connection):
 
     def _wants(self, track: str) -> bool:
         return self._state is PeerState.OPEN and self._needs.listener.wants_media(self, track)
-
-    @property
-    def remote_ufrag(self) -> str:
-        """The ICE credentials of its offer; later candidates with others belong to the next."""
-        return self._negotiation.offer.transport.ufrag
 
     # --- what a session asks of it ---
 
@@ -213,14 +219,14 @@ class Peer(Connection):
 
     async def close(self, reason: str = "closed by the server") -> None:
         """Close and release everything within a bound. Idempotent."""
-        self._end(reason)
+        self._end(reason, EndCause.SERVER)
         self.link.give_up(reason)
         await self._finished.wait()
 
 
-def _render(negotiation: Negotiation, link: SecureLink, media: PeerMedia, needs: PeerNeeds) -> str:
+def _render(link: SecureLink, media: PeerMedia, needs: PeerNeeds) -> str:
     return render_answer(
-        negotiation,
+        link.negotiation,
         link.describe(needs.identity.cname),
         media.stream_ids,
         max_message_bytes=needs.settings.max_message_bytes,

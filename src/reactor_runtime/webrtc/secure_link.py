@@ -26,6 +26,7 @@ from reactor_runtime.webrtc.negotiation import Negotiation
 from reactor_runtime.webrtc.session_answer import LocalTransport
 from reactor_runtime.webrtc.web_rtc_settings import WebRtcSettings
 
+PEER_LEFT = "the peer has left"
 _DRAIN_S = 0.25
 _POLL_S = 0.005
 
@@ -34,6 +35,7 @@ class SecureLink:
     """One peer's transport. ``bind``, ``gather``, ``connect``; ``close`` in any state.
 
     Attributes:
+        negotiation: What was offered and decided.
         lost: Set when the path is gone, or given up; ``lost_reason`` says why.
         media: Where RTP and RTCP go in and out.
     """
@@ -47,7 +49,7 @@ class SecureLink:
         settings: WebRtcSettings,
         clock: Clock,
     ) -> None:
-        self._negotiation, self._plan = negotiation, plan
+        self.negotiation, self._plan = negotiation, plan
         self._max_candidates = settings.max_candidates
         self.media = MediaPort()
         self._agent = IceAgent(
@@ -82,7 +84,7 @@ class SecureLink:
 
     def describe(self, cname: str) -> LocalTransport:
         """Return what the answer says of this side."""
-        is_active = self._negotiation.offer.transport.setup != "active"
+        is_active = self.negotiation.offer.transport.setup != "active"
         return LocalTransport(
             ufrag=self._agent.local_username,
             password=self._agent.local_password,
@@ -109,7 +111,7 @@ class SecureLink:
         Raises:
             ConnectionError: There is no path, or the peer is not who the offer says.
         """
-        offer = self._negotiation.offer.transport
+        offer = self.negotiation.offer.transport
         self._agent.remote_username, self._agent.remote_password = offer.ufrag, offer.password
         self._agent.remote_is_lite = self._agent.ice_controlling = offer.is_lite
         self._checks = asyncio.ensure_future(self._agent.connect())
@@ -122,12 +124,17 @@ class SecureLink:
             raise ConnectionError("no path to the peer")
         if not await self._dtls.open(offer.fingerprints):
             raise ConnectionError(self._dtls.fault or "the DTLS handshake failed")
-        section = self._negotiation.data_section
+        section = self.negotiation.data_section
         if section is not None:
             capabilities = RTCSctpCapabilities(maxMessageSize=section.max_message_bytes)
             await self._sctp.start(capabilities, section.sctp_port)
 
     # --- while it lives ---
+
+    @property
+    def remote_ufrag(self) -> str:
+        """The ICE credentials of the offer; later candidates with others belong to the next."""
+        return self.negotiation.offer.transport.ufrag
 
     @property
     def heard_at(self) -> float:
@@ -137,7 +144,7 @@ class SecureLink:
     @property
     def lost_reason(self) -> str:
         """Why the path is gone, for people."""
-        return self._dtls.fault or "the peer has left"
+        return self._dtls.fault or PEER_LEFT
 
     def give_up(self, reason: str) -> None:
         """Call the path lost; *reason* is for people."""

@@ -71,6 +71,7 @@ class Signaling:
             identity=Identity(clock),
             settings=settings or WebRtcSettings(),
             clock=clock,
+            metrics=metrics,
         )
         self._peers: dict[int, Peer] = {}
         self._answers: dict[int, StagedAnswer] = {}
@@ -108,6 +109,7 @@ class Signaling:
             }
             for track in self._tracks
         }
+        _ = self._needs.identity.certificate  # made while the client prepares its offer
         return self._ids.mint(self._peers), track_map
 
     async def offer(
@@ -158,7 +160,7 @@ class Signaling:
             await peer.link.bind()
             lines = map(parse_candidate, offer.candidates)
             known = [candidate for candidate in lines if candidate is not None]
-            known += self._early.take(connection_id, peer.remote_ufrag)
+            known += self._early.take(connection_id, peer.link.remote_ufrag)
             await peer.link.add_candidates(known)
             is_ready = True
         finally:  # in any case somebody must let go of its sockets
@@ -227,7 +229,7 @@ class Signaling:
         check_id(connection_id)
         useful = read_candidates(candidates)
         peer = self._peers.get(connection_id)
-        now = [c for c in useful if peer is not None and c.ufrag in (None, peer.remote_ufrag)]
+        now = [c for c in useful if peer is not None and c.ufrag in (None, peer.link.remote_ufrag)]
         later = [c for c in useful if c not in now]
         if later:
             self._early.keep(connection_id, later)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.unit.webrtc.offers import application, offer, video
-from tests.unit.webrtc.viewer import PatternSource, RecordingListener, Viewer, until
+from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Viewer, until
 
 from reactor_runtime.errors import (
     ConnectionIdError,
@@ -17,6 +17,7 @@ from reactor_runtime.errors import (
     PortTakenError,
     UnknownConnectionError,
 )
+from reactor_runtime.metrics import Metrics
 from reactor_runtime.webrtc.local_addresses import list_addresses
 from reactor_runtime.webrtc.signaling import LEGACY_ID, OfferOverrides, Signaling
 from reactor_runtime.webrtc.web_rtc_settings import IceServer
@@ -420,3 +421,28 @@ async def test_closing_all_ends_every_connection_within_a_bound(
         await signaling.take_answer(viewers[0].connection_id)
     for viewer in viewers:
         await until(lambda: viewer.pc.connectionState == "closed")  # noqa: B023 - awaited here
+
+
+async def test_connections_are_counted(
+    listener: RecordingListener, source: PatternSource, nothing_left_behind: None
+) -> None:
+    metrics = Metrics()
+    signaling = Signaling(listener, source, [VIDEO], metrics=metrics)
+    viewer = Viewer(signaling)
+    viewer.receive("main_video")
+    viewer.open_channels()
+    await viewer.connect()
+    (await opened(viewer, listener)).resume_track("main_video")
+    source.show()
+
+    def value(name: str, **labels: str) -> float | None:
+        return metrics.registry.get_sample_value(f"reactor_{name}", labels)
+
+    assert value("connections") == 1
+    assert value("connections_opened_total") == 1
+    assert value("connect_seconds_count") == 1
+    await until(lambda: value("rtp_packets_sent_total", kind="video") == 1)
+    await viewer.close()
+    await until(lambda: value("connections_closed_total", reason="left") == 1)
+    assert value("connections") == 0
+    await signaling.close_all("done")

@@ -91,7 +91,7 @@ async def test_a_drained_viewer_goes_on_at_a_key_frame() -> None:
     assert len(line.packets) == sent
     assert show.slow_hold.key_requests == [True]
     show.source.show()
-    assert slow.flow == "flowing"
+    assert show.tracks[0].flow is Flow.FLOWING
     resumed = parse_rtp(line.packets[sent])
     assert resumed.sequence == (parse_rtp(line.packets[sent - 1]).sequence + 1) & 0xFFFF
 
