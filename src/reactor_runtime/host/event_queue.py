@@ -47,8 +47,8 @@ class EventQueue:
     def __len__(self) -> int:
         return len(self._pending)
 
-    def post(self, event: ModelEvent) -> None:
-        """Append *event*.
+    def post(self, event: ModelEvent) -> bool:
+        """Append *event* and return whether it ends the session or takes its last client.
 
         Raises:
             HostClosedError: The queue is closed.
@@ -60,10 +60,12 @@ class EventQueue:
             self._pending[self._posted] = event
             if isinstance(event, CommandCalled):
                 self._calls[event.call_id] = (self._posted, event)
-            elif self._expected.drops_at(event):
+            is_drop = self._expected.drops_at(event)
+            if is_drop:
                 self._drops.add(self._posted)
             self._expected = self._expected.after(event)
         self._on_post()
+        return is_drop
 
     def take(self, mark: int) -> ModelEvent | None:
         """Take the oldest event up to *mark*; ``None`` when none is left."""

@@ -91,7 +91,8 @@ class InProcessHost(ModelHost):
         Raises:
             HostClosedError: The host has failed or was stopped.
         """
-        self._parts.queue.post(event)
+        if self._parts.queue.post(event) and self._loop is not None:
+            self._loop.forget_frames()
 
     def withdraw(self, call_id: int) -> bool:
         """Take back a command that has not begun."""

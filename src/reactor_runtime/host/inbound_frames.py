@@ -1,6 +1,6 @@
 """InboundFrames: what clients sent and the model may not see yet."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from reactor_runtime.model.input_buffer import InputBuffer, InputFrame
 
@@ -10,11 +10,12 @@ class InboundFrames:
 
     Args:
         buffers: The model's input buffers by track.
+        is_expected: Whether frames are of use now: whether somebody is there, as far as is known.
     """
 
-    def __init__(self, buffers: Mapping[str, InputBuffer]) -> None:
-        self._buffers = dict(buffers)
-        self._held = {name: InputBuffer(buffer.track) for name, buffer in buffers.items()}
+    def __init__(self, buffers: Mapping[str, InputBuffer], is_expected: Callable[[], bool]) -> None:
+        self._buffers, self._is_expected = dict(buffers), is_expected
+        self._held = self._empty()
 
     @property
     def are_awaited(self) -> bool:
@@ -22,8 +23,10 @@ class InboundFrames:
         return any(buffer.is_awaited for buffer in self._buffers.values())
 
     def push(self, track: str, frame: InputFrame) -> None:
-        """Hold *frame*, from any thread; of an unknown track, drop it."""
-        if (held := self._held.get(track)) is not None:
+        """Hold *frame*, from any thread; of an unknown track, or from nobody, drop it."""
+        # Look up first, then ask: a frame of a session that ends meanwhile goes with it.
+        held = self._held.get(track)
+        if held is not None and self._is_expected():
             held.push(frame)
 
     def deliver(self) -> None:
@@ -42,7 +45,9 @@ class InboundFrames:
         for buffer in self._buffers.values():
             buffer.close()
 
-    def drop_held(self) -> None:
-        """Forget what is held."""
-        for held in self._held.values():
-            held.clear()
+    def forget(self) -> None:
+        """Forget what is held, from any thread; it is not for whoever comes next."""
+        self._held = self._empty()
+
+    def _empty(self) -> dict[str, InputBuffer]:
+        return {name: InputBuffer(buffer.track) for name, buffer in self._buffers.items()}

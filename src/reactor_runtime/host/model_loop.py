@@ -26,14 +26,14 @@ from reactor_runtime.model.input_handles import input_buffers
 
 
 class ModelLoop:
-    """The pump of one loaded model. Used on the model's loop, but for ``push_frame``."""
+    """The pump of one loaded model. Used on its loop; frames come and go from any thread."""
 
     def __init__(self, parts: LoopParts, driver: ModelDriver, policy: FailurePolicy) -> None:
         self._parts, self._driver, self._policy = parts, driver, policy
         self._stepper = Stepper(parts)
         self._alarm: asyncio.TimerHandle | None = None
         buffers = input_buffers(driver.model)
-        self._inbound = InboundFrames(buffers)
+        self._inbound = InboundFrames(buffers, lambda: parts.queue.expects_clients)
         for buffer in buffers.values():
             buffer.while_starved = self._starved
 
@@ -71,9 +71,12 @@ class ModelLoop:
         self._parts.changed.set()
 
     def push_frame(self, track: str, frame: InputFrame) -> None:
-        """Hold *frame* until the model may see it. Any thread may call this."""
-        if self._parts.queue.expects_clients:
-            self._inbound.push(track, frame)
+        """Hold *frame* until the model may see it."""
+        self._inbound.push(track, frame)
+
+    def forget_frames(self) -> None:
+        """Forget the frames held: whoever sent them is gone."""
+        self._inbound.forget()
 
     @property
     def _is_free(self) -> bool:

@@ -115,7 +115,6 @@ class SessionLife:
         self._gate.occupancy = self._gate.occupancy.without_clients()
         self._inbound.close()
         await self._body.let_go()
-        self._inbound.drop_held()
 
     async def _finish(self, reason: str) -> None:
         session = self._gate.session
