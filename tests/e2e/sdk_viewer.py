@@ -41,7 +41,7 @@ class SdkViewer:
 
         def wait() -> bool:
             with self._arrived:
-                return self._arrived.wait_for(condition, timeout_s)
+                return bool(self._arrived.wait_for(condition, timeout_s))
 
         assert await asyncio.to_thread(wait), "the condition did not come true in time"
 
