@@ -57,7 +57,9 @@ class Emitter:
         if not self._gate.is_open:
             # A loop of nothing but emit() must not spin while nobody looks.
             await self._clock.sleep_until(self._clock.now() + 1 / (self.pinned_fps or DEFAULT_FPS))
-        elif not (drop and self._line.order.locked()):
+        elif drop and self._line.order.locked():
+            self._outlet.dropped(chunk)
+        else:
             flushes = self._line.flushes
             async with self._line.order:
                 if await self._has_room(chunk, flushes, drop):
@@ -91,6 +93,7 @@ class Emitter:
             if self._outlet.has_room(frames_in(chunk)):
                 return True
             if drop:
+                self._outlet.dropped(chunk)
                 return False
             with self._watch.waiting():
                 await self._line.room.wait()

@@ -128,6 +128,14 @@ class HostOutlet(Protocol):
         """Convert and queue *chunk*. On return the author may overwrite its arrays."""
         ...
 
+    def dropped(self, chunk: Chunk) -> None:
+        """Note a chunk that found no room, of an author who will not wait."""
+        ...
+
+    def unread(self, track: str, frames: int, reason: str) -> None:
+        """Note inbound frames that the model will never see."""
+        ...
+
     def flush(self) -> None:
         """Drop everything queued and cut to black."""
         ...

@@ -11,10 +11,17 @@ class InboundFrames:
     Args:
         buffers: The model's input buffers by track.
         is_expected: Whether frames are of use now: whether somebody is there, as far as is known.
+        on_unread: Called with a track, a number of frames the model will never see, and why.
     """
 
-    def __init__(self, buffers: Mapping[str, InputBuffer], is_expected: Callable[[], bool]) -> None:
-        self._buffers, self._is_expected = dict(buffers), is_expected
+    def __init__(
+        self,
+        buffers: Mapping[str, InputBuffer],
+        is_expected: Callable[[], bool],
+        on_unread: Callable[[str, int, str], None],
+    ) -> None:
+        self._buffers, self._is_expected, self._on_unread = dict(buffers), is_expected, on_unread
+        self._counted: dict[tuple[str, str], int] = {}
         self._held = self._empty()
 
     @property
@@ -35,8 +42,19 @@ class InboundFrames:
             if held.available:
                 held.move_to(self._buffers[name])
 
+    def count(self) -> None:
+        """Report what has been dropped, or passed over, since the last time."""
+        for name, buffer in self._buffers.items():
+            for reason, total in (("overflow", buffer.dropped), ("passed_over", buffer.skipped)):
+                new = total - self._counted.get((name, reason), 0)
+                self._counted[name, reason] = total
+                if new:
+                    self._on_unread(name, new, reason)
+
     def open(self) -> None:
         """Start afresh for a session's first client."""
+        self.count()
+        self._counted.clear()
         for buffer in self._buffers.values():
             buffer.reopen()
 

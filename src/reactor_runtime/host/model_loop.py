@@ -33,7 +33,11 @@ class ModelLoop:
         self._stepper = Stepper(parts)
         self._alarm: asyncio.TimerHandle | None = None
         buffers = input_buffers(driver.model)
-        self._inbound = InboundFrames(buffers, lambda: parts.queue.expects_clients)
+        self._inbound = InboundFrames(
+            buffers,
+            is_expected=lambda: parts.queue.expects_clients,
+            on_unread=parts.outlet.unread,
+        )
         for buffer in buffers.values():
             buffer.while_starved = self._starved
 
@@ -85,6 +89,7 @@ class ModelLoop:
 
     async def _turn(self, body: Body, life: SessionLife) -> None:
         self._stepper.finish()
+        self._inbound.count()
         self._parts.watch.begin()
         await self._heed_failure(body, life)
         self._deliver()

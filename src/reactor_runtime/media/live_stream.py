@@ -116,6 +116,11 @@ class LiveStream:
             self._figures[name].emitted(len(frames))
         self._pacer.put(parts, origin)
 
+    def note_dropped(self, chunk: Chunk) -> None:
+        """Count the pictures of *chunk*, which found no room and whose author will not wait."""
+        for name, frames in chunk.video.items():
+            self._figures[name].dropped(len(frames), "no_room")
+
     def flush(self) -> None:
         """Drop everything queued and cut every video track to black at once."""
         self._converter.begin_anew()

@@ -52,13 +52,14 @@ class InputBuffer:
         track: The track it belongs to; ``None`` on a bare buffer.
         total_received: Frames pushed since the session's first client came.
         dropped: How many of them were pushed out unread because the buffer was full.
+        skipped: How many of them a read of the newest passed over.
         while_starved: Entered while a read waits; a host then delivers what it holds back.
     """
 
     def __init__(self, track: Track | None = None) -> None:
         self.track = track
         self.total_received = 0
-        self.dropped = 0
+        self.dropped = self.skipped = 0
         self.while_starved: Callable[[], AbstractContextManager[None]] = nullcontext
         self._frames: deque[InputFrame] = deque()
         self._readers = Waiters()
@@ -157,7 +158,7 @@ class InputBuffer:
         with self._lock:
             self._closed = False
             self._frames.clear()
-            self.total_received = self.dropped = 0
+            self.total_received = self.dropped = self.skipped = 0
 
     def _take(self, n: int, mode: ReadMode) -> list[InputFrame] | None:
         frames = self._frames
@@ -166,8 +167,9 @@ class InputBuffer:
                 raise BufferClosed(self.track.name if self.track else "")
             return None
         if mode is ReadMode.LATEST:
-            for _ in range(len(frames) - n):
+            while len(frames) > n:
                 frames.popleft()
+                self.skipped += 1
         return [frames.popleft() for _ in range(n)]
 
     def _is_over(self) -> bool:

@@ -65,6 +65,15 @@ class SessionOutlet:
         if self._stream is not None:
             self._stream.put(chunk)
 
+    def dropped(self, chunk: Chunk) -> None:
+        """Count a chunk that found no room."""
+        if self._stream is not None:
+            self._stream.note_dropped(chunk)
+
+    def unread(self, track: str, frames: int, reason: str) -> None:
+        """Count inbound frames that the model will never see."""
+        self._metrics.input_dropped.labels(track, reason).inc(frames)
+
     def flush(self) -> None:
         """Drop everything queued and cut to black."""
         if self._stream is not None:

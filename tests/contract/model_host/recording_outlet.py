@@ -34,6 +34,18 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Dropped:
+    chunk: Chunk
+
+
+@dataclass(frozen=True)
+class Unread:
+    track: str
+    frames: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class Flushed:
     pass
 
@@ -83,6 +95,12 @@ class RecordingOutlet:
         if self.room is not None:
             self.room -= max((len(p) for p in video.values()), default=1)
         self._note(Shown(video, audio, chunk))
+
+    def dropped(self, chunk: Chunk) -> None:
+        self._note(Dropped(chunk))
+
+    def unread(self, track: str, frames: int, reason: str) -> None:
+        self._note(Unread(track, frames, reason))
 
     def flush(self) -> None:
         self._note(Flushed())

@@ -2,7 +2,8 @@
 
 import numpy as np
 from tests.contract.model_host.conftest import Serve
-from tests.contract.model_host.recording_outlet import Shown
+from tests.contract.model_host.recording_outlet import Shown, Unread
+from tests.contract.model_host.stage import Stage
 from tests.models.parts import flat
 
 from reactor_runtime.host.host_outlet import HostFailure, StepReport
@@ -98,6 +99,21 @@ async def test_the_oldest_frames_are_dropped_and_counted(serve: Serve) -> None:
     for value in range(300):
         stage.push("camera", flat(value))
     assert await stage.ask_text("counts") == "128 300 172"
+    await stage.outlet.until(lambda: unread(stage, "overflow") == 172)
+
+
+async def test_frames_that_a_read_of_the_newest_passes_over_are_counted(serve: Serve) -> None:
+    stage = await serve("watches_a_camera")
+    stage.open()
+    await stage.noted("step 0")
+    for value in (1, 2, 3):
+        stage.push("camera", flat(value))
+    assert await stage.shown() == [3]
+    await stage.outlet.until(lambda: unread(stage, "passed_over") == 2)
+
+
+def unread(stage: Stage, reason: str) -> int:
+    return sum(each.frames for each in stage.outlet.of(Unread) if each.reason == reason)
 
 
 async def test_buffers_start_afresh_with_the_next_first_client(serve: Serve) -> None:

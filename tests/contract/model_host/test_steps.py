@@ -5,7 +5,7 @@ import time
 
 import pytest
 from tests.contract.model_host.conftest import Serve
-from tests.contract.model_host.recording_outlet import Shown
+from tests.contract.model_host.recording_outlet import Dropped, Shown
 from tests.contract.model_host.stage import Stage
 from tests.models.parts import flat
 
@@ -365,6 +365,7 @@ async def test_emit_may_drop_instead_of_waiting(serve: Serve) -> None:
     assert await stage.ask_text("show_or_drop") == "went on"
     assert await stage.ask_text("show_or_drop") == "went on"
     assert await stage.shown() == [99]
+    assert len(stage.outlet.of(Dropped)) == 1
     stage.outlet.give_room(None)
     assert await stage.ask_text("show_or_drop") == "went on"
     assert await stage.shown(2) == [99, 99]

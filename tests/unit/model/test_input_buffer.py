@@ -53,6 +53,12 @@ def test_the_oldest_are_dropped_and_counted() -> None:
     assert values(buffer.try_read(1, ReadMode.FIFO)) == [72]
 
 
+def test_what_a_read_of_the_newest_passes_over_is_counted() -> None:
+    buffer = filled(1, 2, 3)
+    assert values(buffer.try_read(1)) == [3]
+    assert (buffer.available, buffer.dropped, buffer.skipped) == (0, 0, 2)
+
+
 def test_more_than_it_ever_holds_is_an_error() -> None:
     with pytest.raises(ValueError, match="129 frames are more than the 128"):
         InputBuffer().try_read(129)
