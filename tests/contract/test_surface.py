@@ -130,6 +130,11 @@ def test_importing_the_surface_loads_no_stack(statement: str) -> None:
     assert loaded_by(statement, *HEAVY, "structlog") == set()
 
 
+def test_declaring_a_model_loads_no_validation() -> None:
+    statement = "sys.path.insert(0, 'tests/models'); from catalogue import Catalogue"
+    assert loaded_by(statement, *HEAVY, "pydantic", "pydantic_core", "structlog") == set()
+
+
 def test_declaring_and_reading_a_model_loads_no_stack() -> None:
     statement = (
         "sys.path.insert(0, 'tests/models'); from catalogue import Catalogue; "

@@ -6,6 +6,7 @@ from typing import Any
 
 from reactor_runtime.model.command import CommandContract, CommandField
 from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.openapi import arguments_schema
 from reactor_runtime.model.tracks import Track, TrackDirection
 
 _MAX_DEFAULT = 40  # characters of a default that are shown
@@ -33,19 +34,20 @@ def _track(track: Track) -> str:
 
 
 def _command(command: CommandContract) -> str:
-    arguments = ", ".join(map(_argument, command.command.__command_fields__.values()))
+    shapes = arguments_schema(command)["properties"]
+    arguments = ", ".join(_argument(f, shapes[f.name]) for f in command.fields.values())
     replies = " or ".join(reply.wire_name() for reply in command.replies)
     return f"{command.name}({arguments}){f' → {replies}' if replies else ''}"
 
 
-def _argument(field: CommandField) -> str:
+def _argument(field: CommandField, shape: Any) -> str:
     default = "" if field.info.required else f" = {_short(field.info.default)}"
-    return f"{field.name}: {_values(field)}{default}"
+    return f"{field.name}: {_values(field, shape)}{default}"
 
 
-def _values(field: CommandField) -> str:
+def _values(field: CommandField, shape: Any) -> str:
     """Return what the argument may be: its choices, or its type and limits."""
-    info, kind = field.info, _named(field.type.schema())
+    info, kind = field.info, _named(shape)
     if info.choices:
         return f"one of {', '.join(map(str, info.choices))}"
     low, high = _number(info.ge), _number(info.le)

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from reactor_runtime.model.annotations import (
     Names,
@@ -13,13 +13,14 @@ from reactor_runtime.model.annotations import (
     names_in,
 )
 from reactor_runtime.model.client_info import ClientInfo
-from reactor_runtime.model.compound_types import Slot
 from reactor_runtime.model.events import EventMark, event_mark, payload_parameters
 from reactor_runtime.model.input_field import MISSING, FieldInfo, field_info
 from reactor_runtime.model.input_state import InputState
 from reactor_runtime.model.messages import ModelMessage
-from reactor_runtime.model.value_reader import read_type
-from reactor_runtime.model.value_types import ValueType
+from reactor_runtime.model.uploaded_file import UploadedFile
+
+if TYPE_CHECKING:
+    from pydantic_core import CoreSchema, SchemaValidator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,18 +29,13 @@ class CommandField:
 
     Attributes:
         name: The argument.
-        type: What a client may send.
         info: Its default, constraints and description.
+        is_file: It is an uploaded file, or may be one.
     """
 
     name: str
-    type: ValueType
     info: FieldInfo
-
-    @property
-    def slot(self) -> Slot:
-        """Return the type and the constraints together."""
-        return Slot(type=self.type, info=self.info)
+    is_file: bool
 
 
 class Command:
@@ -62,6 +58,8 @@ class CommandContract:
         name: The name on the wire.
         description: For people; may be empty.
         command: The class that describes its arguments.
+        schema: The object that a client sends as its arguments.
+        validator: Takes that object and returns the arguments.
         handler_name: The method that runs; ``None`` where the command only sets a state field.
         field: The state field it sets; ``None`` where a method runs.
         client_parameter: The parameter that wants the caller's ``ClientInfo``, if any.
@@ -72,6 +70,8 @@ class CommandContract:
     name: str
     description: str
     command: type[Command]
+    schema: "CoreSchema"
+    validator: "SchemaValidator"
     handler_name: str | None = None
     field: str | None = None
     client_parameter: str | None = None
@@ -91,7 +91,10 @@ class CommandContract:
     @property
     def upload_fields(self) -> frozenset[str]:
         """Return the arguments that are files."""
-        return frozenset(name for name, field in self.fields.items() if field.type.is_file)
+        return frozenset(name for name, field in self.fields.items() if field.is_file)
+
+
+Declared = tuple[Any, FieldInfo]  # an argument's annotation and right-hand side
 
 
 def event_methods(cls: type) -> dict[str, tuple[str, EventMark]]:
@@ -146,15 +149,11 @@ def _of_method(cls: type, method: str, mark: EventMark) -> CommandContract:
     names = names_in(function, cls)
     parameters = payload_parameters(function)
     client = client_parameter(parameters, names)
-    fields = {
-        p.name: _field(f"{cls.__qualname__}.{method}({p.name})", p, names)
-        for p in parameters
-        if p.name != client
-    }
+    declared = {p.name: _declared(p) for p in parameters if p.name != client}
     return CommandContract(
         name=mark.name,
         description=mark.description,
-        command=_command_class(mark.name, fields),
+        **_arguments(mark.name, declared, names, f"{cls.__qualname__}.{method}({{}})"),
         handler_name=method,
         client_parameter=client,
         is_async=inspect.iscoroutinefunction(inspect.unwrap(function)),
@@ -162,13 +161,12 @@ def _of_method(cls: type, method: str, mark: EventMark) -> CommandContract:
     )
 
 
-def _field(where: str, parameter: inspect.Parameter, names: Names) -> CommandField:
+def _declared(parameter: inspect.Parameter) -> Declared:
     untyped = parameter.annotation is inspect.Parameter.empty
     has_default = parameter.default is not inspect.Parameter.empty
-    return CommandField(
-        name=parameter.name,
-        type=_type(where, Any if untyped else parameter.annotation, names),
-        info=field_info(parameter.default if has_default else MISSING),
+    return (
+        Any if untyped else parameter.annotation,
+        field_info(parameter.default if has_default else MISSING),
     )
 
 
@@ -176,32 +174,49 @@ def _setters(state: type[InputState]) -> list[CommandContract]:
     setters = []
     for name, field in state._reactor_fields.items():
         if field.is_public:
-            where = f"{state.__qualname__}.{name}"
-            kind = _type(where, field.annotation, names_around(field.owner))
-            fields = {name: CommandField(name=name, type=kind, info=field.info)}
+            declared = {name: (field.annotation, field.info)}
+            around, where = names_around(field.owner), f"{state.__qualname__}.{{}}"
             setters.append(
                 CommandContract(
                     name=f"set_{name}",
                     description=field.info.description,
-                    command=_command_class(f"set_{name}", fields),
+                    **_arguments(f"set_{name}", declared, around, where),
                     field=name,
                 )
             )
     return setters
 
 
-def _type(where: str, annotation: Any, names: Names) -> ValueType:
-    try:
-        kind = read_type(annotation, names)
-        kind.schema()  # reads dataclasses through, so that their errors are found here too
-    except NameError as error:
-        raise TypeError(
-            f"{where}: {error}; define or import the type at module level, "
-            "not under TYPE_CHECKING only"
-        ) from error
-    except TypeError as error:
-        raise TypeError(f"{where}: {error}") from error
-    return kind
+def _arguments(
+    command: str, declared: Mapping[str, Declared], names: Names, where: str
+) -> dict[str, Any]:
+    """Return what a contract says of a command's arguments; *where* is filled with their names."""
+    # Here and not above: a model's class is defined without pydantic, which takes long to load.
+    from pydantic_core import SchemaValidator
+
+    from reactor_runtime.model.value_rules import field
+    from reactor_runtime.model.value_schema import SchemaReader
+
+    reader = SchemaReader()
+    fields, shapes = {}, {}
+    for name, (annotation, info) in declared.items():
+        try:
+            shapes[name] = field(reader.read(annotation, names), info)
+        except NameError as error:
+            raise TypeError(
+                f"{where.format(name)}: {error}; define or import the type at module level, "
+                "not under TYPE_CHECKING only"
+            ) from error
+        except TypeError as error:
+            raise TypeError(f"{where.format(name)}: {error}") from error
+        is_file = UploadedFile in alternatives(annotation, names)
+        fields[name] = CommandField(name=name, info=info, is_file=is_file)
+    schema = reader.record(shapes)
+    return {
+        "command": _command_class(command, fields),
+        "schema": schema,
+        "validator": SchemaValidator(schema),
+    }
 
 
 def _command_class(name: str, fields: dict[str, CommandField]) -> type[Command]:

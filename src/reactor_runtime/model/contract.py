@@ -14,7 +14,6 @@ from reactor_runtime.model.annotations import (
     own_annotations,
 )
 from reactor_runtime.model.command import CommandContract, read_commands
-from reactor_runtime.model.compound_types import short_name
 from reactor_runtime.model.input_state import InputState
 from reactor_runtime.model.lifecycle import Lifecycle, read_lifecycle
 from reactor_runtime.model.media_input import MediaInput, media_handles
@@ -23,6 +22,7 @@ from reactor_runtime.model.messages import ModelMessage
 from reactor_runtime.model.openapi import ModelSchema
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.payload import bind
+from reactor_runtime.model.refusals import short_name
 from reactor_runtime.model.tracks import Track
 from reactor_runtime.model.uploaded_file import UploadedFile
 

@@ -51,6 +51,12 @@ class FieldInfo:
         """Return whether a value must be sent."""
         return self.default is MISSING
 
+    @property
+    def is_constrained(self) -> bool:
+        """Return whether some values of its type are refused."""
+        limits = (self.ge, self.le, self.min_length, self.max_length, self.choices)
+        return any(limit is not None for limit in limits)
+
     def refusal(self, value: Any) -> str | None:
         """Return which constraint *value* breaks, in words without the value; ``None`` if none."""
         if value is None:

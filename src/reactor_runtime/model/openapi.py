@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.model.annotations import names_around
-from reactor_runtime.model.compound_types import Slot
-from reactor_runtime.model.value_reader import read_type
-from reactor_runtime.model.value_types import Anything, Schema, ValueType
+from reactor_runtime.model.value_rules import ANYTHING, field
+from reactor_runtime.model.value_schema import SchemaReader
 
 if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
+
     from reactor_runtime.model.command import CommandContract
     from reactor_runtime.model.contract import ModelContract
     from reactor_runtime.model.declared_fields import DeclaredField
     from reactor_runtime.model.messages import ModelMessage
+
+Schema = dict[str, Any]
 
 UNSTAMPED = "v0.0.0"
 
@@ -68,20 +71,18 @@ def _path(command: "CommandContract") -> Schema:
         "post": {
             "operationId": command.name,
             "summary": command.description or f"Trigger {command.name}",
-            "requestBody": {"required": True, **_content(_arguments(command))},
+            "requestBody": {"required": True, **_content(arguments_schema(command))},
             "responses": _responses(command),
         }
     }
 
 
-def _arguments(command: "CommandContract") -> Schema:
-    properties = {
-        name: {**field.slot.schema(), "x-reactor-moderate": field.info.moderate}
-        for name, field in command.fields.items()
-    }
-    required = [name for name, field in command.fields.items() if field.info.required]
-    schema: Schema = {"type": "object", "properties": properties}
-    return {**schema, "required": required} if required else schema
+def arguments_schema(command: "CommandContract") -> Schema:
+    """Return the JSON schema of a command's arguments; the caller owns it."""
+    schema = _json_schema(command.schema)
+    for name, argument in command.fields.items():
+        schema["properties"][name]["x-reactor-moderate"] = argument.info.moderate
+    return schema
 
 
 def _responses(command: "CommandContract") -> Schema:
@@ -103,23 +104,26 @@ def _webhook(name: str, message: "type[ModelMessage]") -> Schema:
 
 
 def _message(message: "type[ModelMessage]") -> Schema:
-    fields = {n: f for n, f in message._reactor_fields.items() if f.is_public}
-    schema: Schema = {
-        "type": "object",
-        "properties": {
-            name: Slot(type=_message_type(field), info=field.info).schema()
-            for name, field in fields.items()
-        },
+    reader = SchemaReader()
+    fields = {
+        name: field(_kind(reader, declared), declared.info, declared.has_default)
+        for name, declared in message._reactor_fields.items()
+        if declared.is_public
     }
-    required = [name for name, field in fields.items() if not field.has_default]
-    return {**schema, "required": required} if required else schema
+    return _json_schema(reader.record(fields))
 
 
-def _message_type(field: "DeclaredField") -> ValueType:
+def _kind(reader: SchemaReader, declared: "DeclaredField") -> "CoreSchema":
     try:
-        return read_type(field.annotation, names_around(field.owner))
+        return reader.read(declared.annotation, names_around(declared.owner))
     except (NameError, TypeError):  # we check what is sent, not what it was said to be
-        return Anything()
+        return ANYTHING
+
+
+def _json_schema(schema: "CoreSchema") -> Schema:
+    from reactor_runtime.model.wire_schema import WireSchema  # loads all of pydantic
+
+    return WireSchema().generate_inner(schema)
 
 
 def _content(schema: Schema) -> Schema:

@@ -1,16 +1,16 @@
 """Payloads: a client's arguments, normalised and validated before any handler runs."""
 
-import copy
 from collections.abc import Mapping
 from typing import Any
 
-from reactor_runtime.errors import PayloadError, UnresolvedUploadError
-from reactor_runtime.model.command import CommandContract
-from reactor_runtime.model.compound_types import short_name
-from reactor_runtime.model.uploaded_file import UploadedFile
-from reactor_runtime.model.value_types import FileNotHereError, MismatchError, found
+from pydantic_core import ValidationError
 
-_MOST_REASON_LETTERS = 300
+from reactor_runtime.errors import PayloadError
+from reactor_runtime.model.command import CommandContract
+from reactor_runtime.model.refusals import found, refusal, short_name
+from reactor_runtime.model.uploaded_file import UploadedFile
+
+_MOST_LEVELS = 64
 
 
 def bind(
@@ -27,28 +27,28 @@ def bind(
             command.name, None, f"the arguments must be an object, not {found(payload)}"
         )
     sent = {**payload, **uploads}
-    for name in sent:
-        if name not in command.fields:
-            raise PayloadError(command.name, short_name(name), "is no argument of this command")
-    arguments: dict[str, Any] = {}
-    for name, field in command.fields.items():
-        if name in sent:
-            arguments[name] = _accepted(command, name, sent[name])
-        elif field.info.required:
-            raise PayloadError(command.name, name, "is missing")
-        else:
-            default = field.info.default
-            unshared = type(default).__hash__ is None
-            arguments[name] = copy.deepcopy(default) if unshared else default
+    for name, value in sent.items():
+        if _is_too_deep(value):
+            reason = f"is nested more than {_MOST_LEVELS} levels deep"
+            raise PayloadError(command.name, short_name(name), reason)
+    try:
+        arguments: dict[str, Any] = command.validator.validate_python(sent)
+    except ValidationError as error:
+        raise refusal(command.name, error) from None
     return arguments
 
 
-def _accepted(command: CommandContract, name: str, value: Any) -> Any:
-    try:
-        return command.fields[name].slot.accept(value)
-    except MismatchError as error:
-        where = f"at {error.path[:60]}: " if error.path else ""
-        reason = f"{where}{error.reason}"[:_MOST_REASON_LETTERS]
-        unresolved = isinstance(error, FileNotHereError)
-        kind = UnresolvedUploadError if unresolved else PayloadError
-        raise kind(command.name, name, reason) from None
+def _is_too_deep(value: Any) -> bool:
+    inside = [value]
+    for _ in range(_MOST_LEVELS + 1):
+        inside = [v for each in inside if isinstance(each, _HOLDERS) for v in _held(each)]
+        if not inside:
+            return False
+    return True
+
+
+def _held(value: Any) -> Any:
+    return value.values() if isinstance(value, Mapping) else value
+
+
+_HOLDERS = (list, tuple, Mapping)

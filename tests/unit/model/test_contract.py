@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass
 from enum import Enum
 from pathlib import Path
@@ -112,10 +113,13 @@ def test_a_type_only_checkers_see_is_an_error_that_names_the_cure() -> None:
         ModelContract.of(Model)
 
 
-def test_a_type_no_client_can_send_is_an_error_that_names_the_cure() -> None:
+@pytest.mark.parametrize("kind", [types.ModuleType, Callable[[int], int], type, range])
+def test_a_type_no_client_can_send_is_an_error_that_names_the_cure(kind: Any) -> None:
     class Model(ReactorModel):
-        @event
-        def act(self, module: types.ModuleType) -> None: ...
+        def act(self, module: Any) -> None: ...
+
+        act.__annotations__["module"] = kind
+        event(act)
 
     with pytest.raises(TypeError, match=r"Model\.act\(module\): .*no type a client can send; use"):
         ModelContract.of(Model)
