@@ -24,8 +24,7 @@ class KeepsADiary(ReactorModel):
     @session_started
     def begin(self) -> None:
         note("started")
-        if os.environ.get("BREAK") == "start" and not Path(os.environ["MENDED"]).exists():
-            raise ValueError("cannot begin")
+        self.steps = 0
         if os.environ.get("BREAK") == "stick":
             time.sleep(60)
 
@@ -34,6 +33,10 @@ class KeepsADiary(ReactorModel):
         note("ended")
 
     def generate(self, input: object) -> Picture:
-        if os.environ.get("BREAK") == "step":
+        self.steps += 1
+        if self.steps == 5 and os.environ.get("BREAK") == "step":
             raise ValueError("cannot step")
+        if self.steps == 5 and os.environ.get("BREAK") == "stick_in_step":
+            note("stuck")
+            time.sleep(60)
         return Picture(main_video=np.zeros((16, 16, 3), np.uint8))

@@ -114,7 +114,7 @@ def test_health_answers_while_the_module_is_imported_and_the_model_loads() -> No
         (f"{MODELS}.slow_import:SlowImport", {"IMPORT_S": "3"}),
         (LOAD_BREAKS, {"BREAK": "sleep"}),
     ):
-        with serving(target, ready=False, **env) as served:
+        with serving(target, ready=False, cwd=ROOT, **env) as served:
             _wait_for_port(served.url)
             waits = []
             for _ in range(10):

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import Served, serving
+from tests.e2e.serving import ROOT, Served, serving
 
 DIARY = "tests.models.keeps_a_diary:KeepsADiary"
 LOAD_BREAKS = "tests.models.breaks_in_load:BreaksInLoad"
@@ -63,7 +63,7 @@ def test_open_connections_never_hold_the_stop(tmp_path: Path) -> None:
     ("target", "env"), [(LOAD_BREAKS, {"BREAK": "sleep"}), (SLOW_IMPORT, {"IMPORT_S": "20"})]
 )
 def test_a_stop_while_loading_is_obeyed_at_once(target: str, env: dict[str, str]) -> None:
-    with serving(target, ready=False, **env) as served:
+    with serving(target, ready=False, cwd=ROOT, **env) as served:
         _wait_for_line(served, "Loading")
         assert stop_in_time(served, signal.SIGTERM, 2) == 0
 
@@ -71,7 +71,7 @@ def test_a_stop_while_loading_is_obeyed_at_once(target: str, env: dict[str, str]
 def test_a_hook_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     env = {"DIARY": str(diary), "BREAK": "stick"}
-    with serving(DIARY, "--stop-grace", "3", ready=True, **env) as served:
+    with serving(DIARY, "--stop-grace", "3", ready=True, cwd=ROOT, **env) as served:
         post(served, "/start_session")
         _wait_for_text(diary, "started")
         assert stop_in_time(served, signal.SIGTERM, 4.5) == 4
@@ -81,7 +81,7 @@ def test_a_hook_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path) -> Non
 
 def test_the_second_signal_forces(tmp_path: Path) -> None:
     env = {"DIARY": str(tmp_path / "diary"), "BREAK": "stick"}
-    with serving(DIARY, ready=True, **env) as served:
+    with serving(DIARY, ready=True, cwd=ROOT, **env) as served:
         post(served, "/start_session")
         _wait_for_text(tmp_path / "diary", "started")
         served.process.send_signal(signal.SIGINT)

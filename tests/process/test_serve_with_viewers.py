@@ -1,0 +1,101 @@
+"""How a server with a live viewer stops and fails: they are told, and the status tells the rest."""
+
+import asyncio
+import json
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.wire_client import WireClient, wire_client
+from tests.unit.webrtc.viewer import until
+
+pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
+
+DIARY = "tests.models.keeps_a_diary:KeepsADiary"
+VIDEO = ("main_video", "video")
+
+
+def read(diary: Path) -> list[str]:
+    return diary.read_text().splitlines() if diary.exists() else []
+
+
+async def ended(served: Served, limit_s: float) -> int:
+    return await asyncio.to_thread(served.process.wait, limit_s)
+
+
+async def told_the_end(client: WireClient) -> str:
+    """Wait for the notice that the session has ended, and return its reason."""
+    await until(lambda: any(notice.HasField("session_ended") for notice in client.notices), 5)
+    last = next(notice for notice in client.notices if notice.HasField("session_ended"))
+    return str(last.session_ended.reason)
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
+async def test_a_stop_tells_the_viewer_runs_the_hook_once_and_is_soon(
+    tmp_path: Path, sig: signal.Signals
+) -> None:
+    diary = tmp_path / "diary"
+    with serving(DIARY, DIARY=str(diary)) as served:
+        async with wire_client(served.url, VIDEO) as client:
+            await until(lambda: client.frames["main_video"])
+            begun = time.monotonic()
+            served.process.send_signal(sig)
+            assert "shutting down" in await told_the_end(client)
+            assert await ended(served, 5) == 0
+            assert time.monotonic() - begun < 3
+            await until(lambda: client.pc.connectionState in {"closed", "failed"}, 3)
+        assert "Traceback" not in served.log()
+        assert "never retrieved" not in served.log()
+    assert read(diary) == ["started", "ended"]
+
+
+async def test_a_step_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    env = {"DIARY": str(diary), "BREAK": "stick_in_step"}
+    with serving(DIARY, "--stop-grace", "3", ready=True, cwd=ROOT, **env) as served:
+        async with wire_client(served.url, VIDEO) as client:
+            await until(lambda: "stuck" in read(diary))
+            begun = time.monotonic()
+            served.process.send_signal(signal.SIGTERM)
+            assert "shutting down" in await told_the_end(client)
+            assert time.monotonic() - begun < 1
+            assert await ended(served, 5) == 4
+            assert time.monotonic() - begun < 3.5
+        assert "did not let go" in served.log()
+
+
+async def test_a_failed_step_ends_its_session_and_the_next_is_served(tmp_path: Path) -> None:
+    env = {"DIARY": str(tmp_path / "diary"), "BREAK": "step"}
+    with serving(DIARY, "--log-format", "json", ready=True, cwd=ROOT, **env) as served:
+        async with wire_client(served.url, VIDEO) as client:
+            assert await told_the_end(client) == "error"
+        served.wait_for_state("ready", timeout_s=5)
+        assert served.get("/health/ready")[0] == 200
+        assert (await asyncio.to_thread(served.stop)) == 0
+        tracebacks = [line for line in served.log().splitlines() if "cannot step" in line]
+        (line,) = tracebacks
+        assert json.loads(line)["session"]
+    assert read(tmp_path / "diary") == ["started", "ended"]
+
+
+async def test_where_a_failure_ends_the_process_the_viewer_is_told_first(tmp_path: Path) -> None:
+    env = {"DIARY": str(tmp_path / "diary"), "BREAK": "step"}
+    with serving(DIARY, "--on-failure", "exit", ready=True, cwd=ROOT, **env) as served:
+        async with wire_client(served.url, VIDEO) as client:
+            assert await told_the_end(client) == "error"
+            assert await ended(served, 10) == 1
+        last = served.log().splitlines()[-1]
+        assert last.startswith("reactor: ")
+        assert "ValueError" in last
+
+
+async def test_a_step_past_its_time_ends_the_process(tmp_path: Path) -> None:
+    env = {"DIARY": str(tmp_path / "diary"), "BREAK": "stick_in_step"}
+    limits = ("--turn-timeout", "0.5", "--first-turn-timeout", "0.5", "--stop-grace", "3")
+    with serving(DIARY, *limits, ready=True, cwd=ROOT, **env) as served:
+        async with wire_client(served.url, VIDEO) as client:
+            assert await told_the_end(client) == "error"
+            assert await ended(served, 10) == 1
+        assert "time.sleep(60)" in served.log()  # the stack of the thread that is stuck
