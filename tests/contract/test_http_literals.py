@@ -54,7 +54,10 @@ class Served:
 
 @pytest.fixture
 async def served() -> AsyncIterator[Served]:
-    room = Room(SessionSettings(model_name="painter", start_wait_s=0.2))
+    settings = SessionSettings(
+        model_name="painter", model_description="Paints what you say.", start_wait_s=0.2
+    )
+    room = Room(settings)
     stream = LiveStream(
         [track for track in room.host.contract.tracks if track.direction is TrackDirection.OUT],
         settings=MediaSettings(),
@@ -185,6 +188,11 @@ async def test_a_lost_model_is_unhealthy_and_starts_nothing(served: Served) -> N
 async def test_the_schema_is_the_models_own(served: Served) -> None:
     document = (await served.http.get("/schema")).json()
     assert document["openapi"] == "3.1.0"
+    assert document["info"] == {
+        "title": "painter",
+        "version": "v0.0.0",
+        "description": "Paints what you say.",
+    }
     assert "/events/echo" in document["paths"]
 
 

@@ -40,7 +40,8 @@ class Audience:
 
     def __init__(self, host: ModelHost, course: SessionCourse, wiring: Wiring) -> None:
         contract = host.contract
-        schema = contract.render_schema(wiring.settings.model_name or "")
+        name, description = wiring.settings.model_name, wiring.settings.model_description
+        schema = contract.render_schema(name or "", description or "")
         self.schema: dict[str, Any] = schema.to_openapi()
         self.clients = ClientRegistry()
         self._host, self._course, self._wiring = host, course, wiring
