@@ -19,7 +19,7 @@ from reactor_runtime.settings import ServeSettings
 STUN_TIMEOUT_S = 2.0
 _NEEDED_SHM_BYTES = 256 << 20
 _NEEDED_FILES = 1024
-_PACKAGES = ("numpy", "pydantic", "aiortc", "av", "fastapi", "uvicorn", "protobuf")
+_PACKAGES = ("numpy", "pydantic", "aiortc", "av", "starlette", "uvicorn", "protobuf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
