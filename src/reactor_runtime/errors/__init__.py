@@ -55,6 +55,19 @@ from reactor_runtime.errors.sessions import (
     StartRefusedError,
     UnknownSessionError,
 )
+from reactor_runtime.errors.workers import (
+    ForeignExceptionError,
+    FramesHeldError,
+    MemoryShortError,
+    RankDesync,
+    WorkerCrashed,
+    WorkerError,
+    WorkerGroupError,
+    WorkerGroupRefusedError,
+    WorkerGroupStateError,
+    WorkerTimeout,
+    describe_exit,
+)
 
 __all__ = [
     "AddressError",
@@ -68,10 +81,13 @@ __all__ = [
     "ConnectionIdError",
     "ConnectionLimitError",
     "EncoderError",
+    "ForeignExceptionError",
     "FrameError",
+    "FramesHeldError",
     "HostClosedError",
     "IllegalTransitionError",
     "ManifestError",
+    "MemoryShortError",
     "MessageBodyError",
     "MessageTooLargeError",
     "ModelImportError",
@@ -83,6 +99,7 @@ __all__ = [
     "OfferError",
     "PayloadError",
     "PortTakenError",
+    "RankDesync",
     "ReactorError",
     "RequestShapeError",
     "SessionStateError",
@@ -94,4 +111,11 @@ __all__ = [
     "UnknownSessionError",
     "UnresolvedUploadError",
     "WireError",
+    "WorkerCrashed",
+    "WorkerError",
+    "WorkerGroupError",
+    "WorkerGroupRefusedError",
+    "WorkerGroupStateError",
+    "WorkerTimeout",
+    "describe_exit",
 ]
