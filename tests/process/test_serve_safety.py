@@ -117,10 +117,12 @@ def test_nothing_of_ours_makes_objects_or_code_of_bytes() -> None:
         r"\b(pickle|marshal|shelve|dill|cloudpickle|jsonpickle)\b"
         r"|yaml\.(unsafe_load|full_load|load)\(|(?<![.\w])(eval|exec)\("
     )
-    found = {
-        str(path.relative_to(SOURCE))
-        for path in SOURCE.rglob("*.py")
+    parts = ("http", "session", "wire", "webrtc", "media")  # what strangers' bytes pass through
+    found = [
+        f"{path.relative_to(SOURCE)}: {line.strip()}"
+        for part in parts
+        for path in (SOURCE / part).rglob("*.py")
         for line in path.read_text().splitlines()
         if risky.search(line.partition("#")[0])
-    }
-    assert found <= {"model/annotations.py"}  # the author's own annotations, as Python reads them
+    ]
+    assert found == []
