@@ -24,7 +24,7 @@ from reactor_runtime.webrtc.candidates import RemoteCandidate
 from reactor_runtime.webrtc.ice_servers import TurnServer
 from reactor_runtime.webrtc.message_budget import MessageBudget
 
-AIORTC_RANGE = ((1, 16), (1, 17))  # tested: from, and below
+AIORTC_RANGE = ((1, 14), (1, 17))  # tested: from, and below
 _MAX_WAITING_DATAGRAMS = 1024
 _MEDIA_BYTES = range(128, 192)  # first byte of RTP and RTCP (RFC 7983)
 # What aioice and aiortc raise on packets that are malformed or come out of turn.
