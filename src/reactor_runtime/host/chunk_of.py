@@ -44,7 +44,7 @@ def chunk_of(
             has_frames_axis = getattr(value, "ndim", 4) == 4
             told = _per_frame(name, told, len(video[name]), is_list=has_frames_axis)
         else:
-            audio[name] = canonical_audio(name, value)
+            audio[name] = canonical_audio(name, value, tracks[name].sample_rate)
             told = (told,)
         if any(one is not None for one in told):
             metadata[name] = told

@@ -16,7 +16,7 @@ Pictures = NDArray[np.uint8]  # (T, H, W, 3) RGB
 Sound = NDArray[np.int16]  # (channels, samples)
 
 WANTED_VIDEO = "wanted (H, W, 3) or (T, H, W, 3), uint8 RGB or floats in [0, 1]"
-WANTED_AUDIO = "wanted (channels, samples), int16 or floats in [-1, 1], one or two channels"
+WANTED_AUDIO = "wanted (channels, samples){}, int16 or floats in [-1, 1], one or two channels"
 
 # Decoders and half precision overshoot by about this much; more means another range was meant.
 _VIDEO_SLACK = 0.01
@@ -49,7 +49,7 @@ def canonical_video(track: str, value: Any) -> Pictures:
     return _to_bytes(pictures)
 
 
-def canonical_audio(track: str, value: Any) -> Sound:
+def canonical_audio(track: str, value: Any, sample_rate: int | None = None) -> Sound:
     """Return *value* as sound, int16 ``(channels, samples)``.
 
     Args:
@@ -57,17 +57,19 @@ def canonical_audio(track: str, value: Any) -> Sound:
         value: An array or tensor: ``(channels, samples)``, ``(samples,)`` for mono, or
             ``(samples, channels)`` where that is unambiguous; int16, or floats, of which what is
             beyond [-1, 1] is clipped. It may hold no sample at all.
+        sample_rate: Samples per second of the track, for the error.
 
     Raises:
         FrameError: It is anything else, or a float is not finite.
     """
-    array = _array(track, value, WANTED_AUDIO)
+    wanted = WANTED_AUDIO.format(f" at {sample_rate} Hz" if sample_rate else "")
+    array = _array(track, value, wanted)
     if array.dtype != np.int16 and array.dtype.kind != "f":
-        raise _wrong(track, array, f"samples have another dtype; {WANTED_AUDIO}")
+        raise _wrong(track, array, f"samples have another dtype; {wanted}")
     if array.ndim == 1:
         array = array[None]
     if array.ndim != 2 or not {1, 2} & set(array.shape):
-        raise _wrong(track, array, f"the shape is not one of sound; {WANTED_AUDIO}")
+        raise _wrong(track, array, f"the shape is not one of sound; {wanted}")
     if array.shape[0] not in (1, 2):
         array = array.T
     return array if array.dtype == np.int16 else _to_samples(track, array)

@@ -147,6 +147,12 @@ def test_what_is_no_sound_is_named(value: object, words: list[str]) -> None:
     assert all(word in str(caught.value) for word in ["'voice'", *words])
 
 
+def test_the_rate_of_the_track_is_named_with_what_is_wanted() -> None:
+    for value in (np.zeros((3, 960), np.int16), np.zeros((1, 960), np.int32), b"raw"):
+        with pytest.raises(FrameError, match="at 16000 Hz"):
+            canonical_audio("voice", value, 16_000)
+
+
 # --- tensors, and others ---
 
 
