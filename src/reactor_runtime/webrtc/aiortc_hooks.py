@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from aioice import Candidate, Connection
-from aioice.ice import StunProtocol
+from aioice.ice import StunProtocol, relayed_candidate
 from aioice.stun import TransactionError
 from aiortc import RTCCertificate, RTCDtlsFingerprint, RTCDtlsParameters
 from aiortc.rate import RemoteBitrateEstimator
@@ -20,10 +20,12 @@ from aiortc.rtcsctptransport import RTCSctpTransport
 from pylibsrtp import Error as SrtpError
 
 from reactor_runtime.clock import Clock
+from reactor_runtime.log import get_logger
 from reactor_runtime.webrtc.candidates import RemoteCandidate
 from reactor_runtime.webrtc.ice_servers import TurnServer
 from reactor_runtime.webrtc.message_budget import MessageBudget
 
+_log = get_logger(__name__)
 AIORTC_RANGE = ((1, 14), (1, 17))  # tested: from, and below
 _MAX_WAITING_DATAGRAMS = 1024
 _MEDIA_BYTES = range(128, 192)  # first byte of RTP and RTCP (RFC 7983)
@@ -86,9 +88,21 @@ class IceAgent(Connection):
             inner = getattr(protocol.transport, "_TurnTransport__inner_protocol", protocol)
             inner.transport.close()
 
-    async def gather_relayed(self, timeout_s: float) -> list[Candidate]:
-        """Return the relayed address of the TURN server, if it answers in time."""
-        return list(await self.get_component_candidates(1, [], timeout=timeout_s))
+    async def gather_relayed(self) -> list[Candidate]:
+        """Return the relayed address that the TURN server grants. Cancel it to give up."""
+        assert self.turn_server is not None
+        candidate, protocol = await relayed_candidate(
+            component=1,
+            hide_related_address=False,
+            protocol_factory=lambda: AgentSocket(self),
+            turn_server=self.turn_server,
+            turn_username=self.turn_username,
+            turn_password=self.turn_password,
+            turn_ssl=self.turn_ssl,
+            turn_transport=self.turn_transport,
+        )
+        self._protocols.append(protocol)
+        return [candidate]
 
     async def add_remote(self, candidate: RemoteCandidate, limit: int) -> None:
         """Take a candidate of the peer; a known one, and any past *limit*, is ignored."""
@@ -222,6 +236,8 @@ class DtlsTransport(RTCDtlsTransport):
         """Shake hands with the peer that has one of *fingerprints*; return whether it worked."""
         known = [RTCDtlsFingerprint(algorithm=name, value=value) for name, value in fingerprints]
         await self.start(RTCDtlsParameters(fingerprints=known))
+        if self._task is not None:
+            self._task.add_done_callback(_report_failure)
         return bool(self.state == "connected")
 
     async def _recv_next(self) -> None:
@@ -259,6 +275,12 @@ class DtlsTransport(RTCDtlsTransport):
             return bytes(session.unprotect_rtcp(packet) if is_rtcp else session.unprotect(packet))
         except (SrtpError, ValueError):
             return None
+
+
+def _report_failure(task: asyncio.Future[None]) -> None:
+    """Log what a receiving task died of: nobody else asks for it."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("connection_broke", exc_info=(type(error), error, error.__traceback__))
 
 
 class SctpTransport(RTCSctpTransport):

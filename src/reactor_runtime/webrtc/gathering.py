@@ -112,7 +112,7 @@ async def query_servers(agent: IceAgent, sockets: Sequence[AgentSocket], plan: G
         stun = asyncio.create_task(_reflexive(sockets, plan.queries.stun, plan.timeout_s))
         asked.append(stun)
     if plan.queries.turn is not None:
-        asked.append(asyncio.create_task(agent.gather_relayed(plan.timeout_s)))
+        asked.append(asyncio.create_task(agent.gather_relayed()))
     try:
         if asked:
             await asyncio.wait(asked, timeout=plan.timeout_s)

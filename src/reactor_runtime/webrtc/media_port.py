@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from reactor_runtime.clock import Clock
 from reactor_runtime.webrtc.aiortc_hooks import DtlsTransport, IceAgent, backlog_bytes
 from reactor_runtime.webrtc.local_addresses import is_near
 
@@ -9,11 +10,19 @@ from reactor_runtime.webrtc.local_addresses import is_near
 class MediaPort:
     """Encrypts what leaves and decrypts what arrives. Belongs to the event loop.
 
+    Args:
+        clock: Time.
+        max_packets_per_s: More packets than that are dropped as they arrive.
+
     Attributes:
         on_packet: Called with each packet of the peer, decrypted, and whether it is RTCP.
+        dropped: Packets dropped because the peer sends too many.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock, max_packets_per_s: int) -> None:
+        self._clock, self._max_packets_per_s = clock, max_packets_per_s
+        self._second, self._arrived = 0, 0
+        self.dropped = 0
         self._agent: IceAgent | None = None
         self._dtls: DtlsTransport | None = None
         self.on_packet: Callable[[bytes, bool], None] = lambda packet, is_rtcp: None
@@ -52,9 +61,19 @@ class MediaPort:
 
     def receive(self, packet: bytes) -> None:
         """Take a packet as it came from the network; what does not decrypt is dropped."""
-        if len(packet) < 12 or self._dtls is None:
+        if len(packet) < 12 or self._dtls is None or self._is_too_many():
             return
         is_rtcp = 192 <= packet[1] <= 223
         plain = self._dtls.unprotect(packet, is_rtcp=is_rtcp)
         if plain is not None:
             self.on_packet(plain, is_rtcp)
+
+    def _is_too_many(self) -> bool:
+        second = int(self._clock.now())
+        if second != self._second:
+            self._second, self._arrived = second, 0
+        self._arrived += 1
+        if self._arrived <= self._max_packets_per_s:
+            return False
+        self.dropped += 1
+        return True

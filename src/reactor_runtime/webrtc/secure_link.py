@@ -51,7 +51,7 @@ class SecureLink:
     ) -> None:
         self.negotiation, self._plan = negotiation, plan
         self._max_candidates = settings.max_candidates
-        self.media = MediaPort()
+        self.media = MediaPort(clock, settings.max_media_packets_per_s)
         self._agent = IceAgent(
             clock, self.media.receive, turn=plan.queries.turn, credentials=plan.credentials
         )

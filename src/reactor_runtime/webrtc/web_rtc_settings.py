@@ -53,6 +53,7 @@ class WebRtcSettings:
         max_messages_per_s: Messages a peer may send. A faster peer is read more slowly, so that
             its own flow control slows it down; nothing is lost.
         max_inbound_bytes_per_s: The same for bytes in data channels.
+        max_media_packets_per_s: RTP and RTCP packets a peer may send; more are dropped unread.
         max_backlog_bytes: What may wait to leave for one viewer. A viewer past it gets no pictures
             until it has drained, then a key frame.
         playout_delay: Whether viewers show pictures at once.
@@ -74,5 +75,6 @@ class WebRtcSettings:
     max_send_buffer_bytes: int = 4 * 1024 * 1024
     max_messages_per_s: int = 2_000
     max_inbound_bytes_per_s: int = 4 * 1024 * 1024
+    max_media_packets_per_s: int = 8_000
     max_backlog_bytes: int = 192 * 1024
     playout_delay: PlayoutDelay = PlayoutDelay.AUTO

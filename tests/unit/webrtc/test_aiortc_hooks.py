@@ -5,7 +5,7 @@ import inspect
 from importlib.metadata import version
 
 import pytest
-from aioice.ice import CandidatePair, Connection, StunProtocol
+from aioice.ice import CandidatePair, Connection, StunProtocol, relayed_candidate
 from aioice.turn import TurnTransport
 from aiortc import RTCCertificate
 from aiortc.rate import RemoteBitrateEstimator
@@ -35,8 +35,17 @@ def parameters(function: object) -> list[str]:
         (Connection.data_received, ["self", "data", "component"]),
         (Connection.build_request, ["self", "pair", "nominate"]),
         (
-            Connection.get_component_candidates,
-            ["self", "component", "addresses", "timeout"],
+            relayed_candidate,
+            [
+                "component",
+                "hide_related_address",
+                "protocol_factory",
+                "turn_server",
+                "turn_username",
+                "turn_password",
+                "turn_ssl",
+                "turn_transport",
+            ],
         ),
         (StunProtocol.datagram_received, ["self", "data", "addr"]),
         (

@@ -1,6 +1,7 @@
 """From an offer to a live connection and its end, with real aiortc clients."""
 
 import asyncio
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -233,32 +234,43 @@ async def test_local_names_cost_no_time(
     assert time.perf_counter() - started < 0.9
 
 
-async def test_a_stun_server_that_never_answers_delays_no_answer_by_a_second(
-    make_signaling: MakeSignaling, make_viewer: MakeViewer, listener: RecordingListener
+@pytest.mark.parametrize("form", ["stun:{}", "turn:{}", "turn:{}?transport=tcp", "turns:{}"])
+async def test_a_server_that_never_answers_delays_no_answer_by_a_second(
+    make_signaling: MakeSignaling,
+    make_viewer: MakeViewer,
+    listener: RecordingListener,
+    form: str,
 ) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+    with (
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent,
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM) as mute,
+    ):
         silent.bind(("127.0.0.1", 0))
-        uri = f"stun:127.0.0.1:{silent.getsockname()[1]}"
-        signaling = make_signaling(ice_servers=(IceServer(uris=(uri,)),))
-        assert signaling.ice_servers() == [{"uris": [uri]}]
+        mute.bind(silent.getsockname())
+        mute.listen()
+        uri = form.format(f"127.0.0.1:{silent.getsockname()[1]}")
+        server = IceServer(uris=(uri,), username="u", credential="p")
+        signaling = make_signaling(ice_servers=(server,))
         viewer = make_viewer(signaling)
         viewer.open_channels()
         sdp = await viewer.make_offer()
+        before = len(os.listdir("/proc/self/fd"))
         started = time.perf_counter()
         await signaling.offer(viewer.connection_id, sdp, viewer.mapping)
         assert time.perf_counter() - started < 0.2
         lags = []
         taking = asyncio.create_task(signaling.take_answer(viewer.connection_id, wait_s=1))
         while not taking.done():
-            before = time.perf_counter()
+            slept = time.perf_counter()
             await asyncio.sleep(0.01)
-            lags.append(time.perf_counter() - before)
+            lags.append(time.perf_counter() - slept)
         assert time.perf_counter() - started < 1.0
         assert max(lags) < 0.1
         answer = await taking
         assert answer is not None
         await viewer.accept(answer)
-        await opened(viewer, listener)
+        await (await opened(viewer, listener)).close()
+        await until(lambda: len(os.listdir("/proc/self/fd")) <= before)
 
 
 async def test_a_stun_server_that_answers_is_named_in_the_answer(

@@ -19,7 +19,7 @@ class Line(MediaPort):
     """A way out that stands still until it is told to drain."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(SystemClock(), 1000)
         self.packets: list[bytes] = []
         self.reports: list[bytes] = []
         self.waiting = 0
