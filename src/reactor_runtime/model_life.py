@@ -7,9 +7,10 @@ import gc
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reactor_runtime.announcements import announce, print_error
+from reactor_runtime.busy_threads import IMPORT_THREAD, MODEL_THREAD, busy_threads
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import ConfigurationError
 from reactor_runtime.exit_status import ExitStatus
@@ -17,19 +18,17 @@ from reactor_runtime.http.stage import Stage
 from reactor_runtime.log import get_logger
 from reactor_runtime.model_import import import_model_class
 from reactor_runtime.paths import WEIGHTS_VARIABLE
+from reactor_runtime.served_model import (
+    ServedModel,
+    import_web_rtc,
+    make_served_model,
+    web_rtc_settings,
+)
+from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_state import SessionState
 from reactor_runtime.settings import ServeSettings
 from reactor_runtime.stop_signals import StopSignals
 
-if TYPE_CHECKING:
-    from reactor_runtime.metrics import Metrics
-    from reactor_runtime.served_model import ServedModel
-    from reactor_runtime.session.session import Session
-
-MakeServedModel = Callable[[type[Any], ServeSettings, Clock, "Metrics"], "ServedModel"]
-
-IMPORT_THREAD = "reactor-import"
-MODEL_THREAD = "model-"  # as InProcessHost names it
 HEAD_START_S = 0.25
 PATIENCE_S = 2.0
 PROGRESS_INTERVAL_S = 10.0
@@ -46,19 +45,12 @@ class ModelLife:
         stage: Where the session is shown to the routes.
         stop: Says when to end.
         clock: The time.
-        make_model: Joins the parts around a class.
     """
 
     def __init__(
-        self,
-        settings: ServeSettings,
-        stage: Stage,
-        stop: StopSignals,
-        clock: Clock,
-        make_model: MakeServedModel,
+        self, settings: ServeSettings, stage: Stage, stop: StopSignals, clock: Clock
     ) -> None:
         self._settings, self._stage, self._stop, self._clock = settings, stage, stop, clock
-        self._make_model = make_model
         self._model: ServedModel | None = None
         self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -98,7 +90,7 @@ class ModelLife:
         print_error(reason)
         return ExitStatus.MODEL_FAILED
 
-    async def _make(self) -> "ServedModel":
+    async def _make(self) -> ServedModel:
         """Import the class on a thread, while the port says ``loading``; then make the parts."""
         settings = self._settings
         announce(f"Loading {settings.model_ref} …")
@@ -111,15 +103,13 @@ class ModelLife:
 
         model_class = await on_thread(import_class, IMPORT_THREAD)
         gc.enable()
-        return self._make_model(model_class, settings, self._clock, self._stage.metrics)
+        return make_served_model(model_class, settings, self._clock, self._stage.metrics)
 
-    async def _join_network(self, model: "ServedModel") -> None:
+    async def _join_network(self, model: ServedModel) -> None:
         """Load WebRTC beside the model's own loading; then clients can connect.
 
         A model that loads in no time is not held up by it: whoever connects then waits instead.
         """
-        from reactor_runtime.served_model import import_web_rtc, web_rtc_settings
-
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HEAD_START_S):
                 await _until_ready(model.session)
@@ -131,7 +121,7 @@ class ModelLife:
         if reason is not None:
             log.warning("no_network", reason=reason)
 
-    async def _watch_loading(self, session: "Session") -> None:
+    async def _watch_loading(self, session: Session) -> None:
         """Say how loading goes until it is done, and give up when it takes too long."""
         begun = self._clock.now()
         limit_s = self._settings.load_timeout_s or None
@@ -178,17 +168,11 @@ class ModelLife:
         return status
 
 
-async def _until_ready(session: "Session") -> None:
+async def _until_ready(session: Session) -> None:
     async for event in session.events.subscribe(0):
         if event.payload["to"] == SessionState.READY:
             return
     await asyncio.get_running_loop().create_future()  # closed: the end is told elsewhere
-
-
-def busy_threads() -> list[str]:
-    """Return the threads of ours that are still in the author's code, or in an import."""
-    names = [thread.name for thread in threading.enumerate()]
-    return [name for name in names if name.startswith((MODEL_THREAD, IMPORT_THREAD))]
 
 
 async def on_thread(work: Callable[[], Any], name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Serve a model: the one place where the parts are picked, joined, started and stopped.
+"""Serve a model: settings, the port, and how it ends. ``live_server`` does what is in between.
 
 ``python -m reactor_runtime.serve`` serves the manifest in the current folder. The port is taken
 first; the author's module is imported on a thread and loads on another, while ``/health`` says
@@ -12,26 +12,18 @@ it on the spot.
 import asyncio
 import gc
 import os
-import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NoReturn
 
-from reactor_runtime.announcements import announce_address, print_error
-from reactor_runtime.clock import SystemClock
+from reactor_runtime.announcements import print_error
+from reactor_runtime.busy_threads import busy_threads
 from reactor_runtime.errors import AddressError, ConfigurationError, NotAvailableError
 from reactor_runtime.exit_status import ExitStatus
-from reactor_runtime.http.app import create_app
-from reactor_runtime.http.http_server import HttpServer
 from reactor_runtime.http.listening_socket import open_sockets
-from reactor_runtime.http.server_settings import ServerSettings
-from reactor_runtime.http.stage import Stage
 from reactor_runtime.log import configure
-from reactor_runtime.loop_lag import LoopLag
-from reactor_runtime.metrics import Metrics
-from reactor_runtime.model_life import MakeServedModel, ModelLife, busy_threads
 from reactor_runtime.settings import ServeSettings, resolve_settings
 from reactor_runtime.stop_signals import StopSignals
 
@@ -73,32 +65,9 @@ def run(settings: ServeSettings) -> ExitStatus:
     late = f"reactor: the model did not let go within {settings.stop_grace_s:g} s"
     with StopSignals(settings.stop_grace_s, ExitStatus.STUCK, late) as stop:
         gc.disable()  # imports make no garbage worth looking for: a tenth of the time to start
-        # Media, now: on a thread its import would share the interpreter with requests.
-        from reactor_runtime.served_model import make_served_model
+        from reactor_runtime.live_server import serve
 
-        return asyncio.run(serve(settings, sockets, stop, make_served_model))
-
-
-async def serve(
-    settings: ServeSettings,
-    sockets: Sequence[socket.socket],
-    stop: StopSignals,
-    make_model: MakeServedModel,
-) -> ExitStatus:
-    """Answer on *sockets* and serve the model until *stop* asks or the model is lost."""
-    clock, metrics = SystemClock(), Metrics()
-    stage = Stage(server_settings(settings), metrics)
-    http = HttpServer(create_app(stage))
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(http.serve(sockets))
-        lag = tasks.create_task(LoopLag(clock, metrics).run())
-        try:
-            await http.wait_until_up()
-            announce_address(settings, sockets[0].getsockname()[1])
-            return await ModelLife(settings, stage, stop, clock, make_model).run()
-        finally:
-            lag.cancel()
-            http.stop()
+        return asyncio.run(serve(settings, sockets, stop))
 
 
 def check_available(settings: ServeSettings) -> None:
@@ -113,17 +82,6 @@ def check_available(settings: ServeSettings) -> None:
     if settings.isolation != "in_process":
         what = f"runtime.isolation: {settings.isolation}"
         raise NotAvailableError(what, "set it to in_process")
-
-
-def server_settings(settings: ServeSettings) -> ServerSettings:
-    """Return what the HTTP surface is told."""
-    return ServerSettings(
-        host=settings.host,
-        port=settings.port,
-        token=settings.token,
-        allow_origins=settings.allow_origin,
-        allow_hosts=settings.allow_host,
-    )
 
 
 def with_plain_variables(environ: Mapping[str, str]) -> dict[str, str]:

@@ -91,8 +91,9 @@ class ServedModel:
 
 
 def import_web_rtc() -> None:
-    """Load what ``ServedModel.join_network`` needs; takes a tenth of a second, on any thread."""
-    import reactor_runtime.webrtc.signaling  # noqa: F401
+    """Load what the first client needs; takes a tenth of a second, on any thread."""
+    import reactor_runtime.webrtc.signaling
+    import reactor_runtime.wire.protobuf_codec  # noqa: F401
 
 
 def make_served_model(

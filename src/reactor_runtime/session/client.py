@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 
 from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError, WireError
 from reactor_runtime.log import get_logger
@@ -11,16 +12,22 @@ from reactor_runtime.session.tally import Tally
 from reactor_runtime.session.token_bucket import TokenBucket
 from reactor_runtime.wire import messages as say
 from reactor_runtime.wire.codec import Codec, Encoded, WireVersion, version_of
-from reactor_runtime.wire.json_codec import JsonCodec
-from reactor_runtime.wire.protobuf_codec import ProtobufCodec
 
 log = get_logger(__name__)
 
-CODECS: dict[WireVersion, Codec] = {
-    WireVersion.V0: JsonCodec(),
-    WireVersion.V1: ProtobufCodec(),
-}
 Shared = dict[WireVersion, Encoded | None]
+
+
+@cache
+def codec_of(version: WireVersion) -> Codec:
+    """Return the codec of *version*; protobuf loads when it is first asked for."""
+    if version is WireVersion.V0:
+        from reactor_runtime.wire.json_codec import JsonCodec
+
+        return JsonCodec()
+    from reactor_runtime.wire.protobuf_codec import ProtobufCodec
+
+    return ProtobufCodec()
 
 
 class Client:
@@ -57,7 +64,7 @@ class Client:
         self.requests = TokenBucket(settings.requests_per_s, 2 * settings.requests_per_s, now)
         self.has_erred = False
         self._is_lost = False
-        self._codec = None if connection.has_control else CODECS[WireVersion.V0]
+        self._codec = None if connection.has_control else codec_of(WireVersion.V0)
         self._held: deque[say.ServerMessage] = deque(maxlen=max(1, settings.max_held_out))
         self._on_lost = on_lost
         self._tally = tally
@@ -79,7 +86,7 @@ class Client:
             WireError: It is no frame of this client's version.
         """
         if self._codec is None:
-            self._codec = CODECS[version_of(frame)]
+            self._codec = codec_of(version_of(frame))
             while self._held:
                 self.send(self._held.popleft())
         return self._codec.decode(channel, frame)
