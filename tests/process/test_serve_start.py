@@ -168,3 +168,39 @@ def test_the_module_serves_the_manifest_in_the_current_folder(tmp_path: Path) ->
         assert process.wait(10) == 0
     assert lines[0] == f"Open http://127.0.0.1:{port}/\n"
     assert lines[2].startswith("Ready")
+
+
+def _write_model(folder: Path, package: str = "") -> None:
+    """Write a model that imports its sibling, and a manifest above the package if there is one."""
+    home = folder / package
+    home.mkdir(parents=True, exist_ok=True)
+    sibling = "from .sibling import SIZE" if package else "from sibling import SIZE"
+    source = (ROOT / "tests/models/breaks_in_load.py").read_text()
+    (home / "sibling.py").write_text("SIZE = 16\n")
+    (home / "model.py").write_text(source.replace("import numpy", f"{sibling}\nimport numpy"))
+    if package:
+        (home / "__init__.py").write_text("")
+    prefix = f"{package}." if package else ""
+    (folder / "reactor.yaml").write_text(f"runtime:\n  import: {prefix}model:BreaksInLoad\n")
+
+
+@pytest.mark.parametrize("package", ["", "painter"])
+@pytest.mark.parametrize("from_folder", [True, False])
+def test_sibling_modules_are_found_from_anywhere(
+    tmp_path: Path, package: str, from_folder: bool
+) -> None:
+    """B36: the same class, whatever the current folder and the layout."""
+    _write_model(tmp_path, package)
+    target, cwd = (".", tmp_path) if from_folder else (str(tmp_path), ROOT)
+    with serving(target, cwd=cwd) as served:
+        assert '"BreaksInLoad"' in served.get("/session")[1]
+
+
+def test_a_module_that_does_not_import_names_the_authors_line(tmp_path: Path) -> None:
+    _write_model(tmp_path)
+    (tmp_path / "sibling.py").write_text("import no_such_module\n")
+    status, lines, _ = run_to_its_end(str(tmp_path), "--port", str(free_port()))
+    assert status == 2
+    (line,) = lines
+    assert "sibling.py, line 1" in line
+    assert "no_such_module" in line

@@ -56,3 +56,13 @@ def test_brackets_around_an_ipv6_address_are_fine() -> None:
         pytest.skip(str(error))
     with opened:
         assert opened.family == socket.AF_INET6
+
+
+def test_every_network_means_both_kinds_of_address() -> None:
+    try:
+        (opened,) = open_sockets("::", 0)
+    except AddressError as error:
+        pytest.skip(str(error))
+    with opened:
+        port = opened.getsockname()[1]
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
