@@ -1,8 +1,11 @@
 """A flat picture whose colour is state, with commands for every kind of outcome."""
 
+from pathlib import Path
+
 import numpy as np
 
 from reactor_runtime import (
+    ClientInfo,
     CommandError,
     InputField,
     InputState,
@@ -51,7 +54,7 @@ class Steered(ReactorModel):
     fps = 24
 
     @connected
-    async def greet(self, client) -> None:
+    async def greet(self, client: ClientInfo) -> None:
         await client.send(Welcome(client=client.id))
 
     @event
@@ -78,7 +81,7 @@ class Steered(ReactorModel):
     def break_step(self) -> None:
         self.broken = True
 
-    def load(self, config_path) -> None:
+    def load(self, config_path: Path | None) -> None:
         self.broken = False
         self.number = 0
 
