@@ -1,9 +1,11 @@
 """LoopLag: measures how late the event loop runs what is due, and says so when it stays late.
 
 A model in this process shares the interpreter lock with the loop. One that holds it makes every
-viewer's packets late, which looks like a bad network; only this figure tells.
+viewer's packets late, which looks like a bad network; only this figure tells. The loop's tasks are
+counted on the way: a number that only grows is a leak.
 """
 
+import asyncio
 from collections import deque
 from statistics import median
 
@@ -33,6 +35,7 @@ class LoopLag:
             due = self._clock.now() + INTERVAL_S
             await self._clock.sleep_until(due)
             self._note(max(0.0, self._clock.now() - due))
+            self._metrics.tasks.set(len(asyncio.all_tasks()))
 
     @property
     def recent_s(self) -> float:

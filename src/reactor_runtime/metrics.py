@@ -88,6 +88,7 @@ class Metrics:
     loop_lag_now: "Gauge" = _gauge(
         "loop_lag_recent_seconds", "Median lateness of the event loop over the last seconds"
     )
+    tasks: "Gauge" = _gauge("tasks", "Tasks alive on the event loop")
     model_load: "Gauge" = _gauge("model_load_seconds", "How long construct, load and warmup took")
     ready: "Gauge" = _gauge("ready", "1 while a session can be started or runs")
 

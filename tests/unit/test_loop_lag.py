@@ -71,3 +71,10 @@ async def test_short_or_small_lag_is_not(
 
 def test_the_window_is_five_seconds() -> None:
     assert pytest.approx(5.0) == INTERVAL_S * WINDOW
+
+
+async def test_the_tasks_of_the_loop_are_counted() -> None:
+    _, metrics = await measure([0.0])
+    told = metrics.render().decode()
+    (line,) = [line for line in told.splitlines() if line.startswith("reactor_tasks ")]
+    assert float(line.split()[1]) >= 2
