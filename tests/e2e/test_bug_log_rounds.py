@@ -1,0 +1,68 @@
+"""Coming and going, again and again, leaves nothing behind and nothing in the log (B32, B50)."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.e2e.process_figures import holdings
+from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.wire_client import wire_client
+from tests.unit.webrtc.viewer import until
+
+pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
+
+WARM_UP, ROUNDS = 10, 40
+OUTPUTS = (("main_video", "video"), ("tone", "audio"))
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    with serving("painted:Painted", cwd=ROOT / "tests" / "models") as served:
+        yield served
+
+
+async def one_round(served: Served, number: int) -> None:
+    """A session: somebody watches, is told something, and leaves in one of four ways."""
+    async with wire_client(served.url, *OUTPUTS) as client:
+        http = client.signaling.http  # type: ignore[attr-defined]
+        await until(lambda: client.frames["main_video"] and client.frames["tone"])
+        if number % 4 == 0:  # the session is stopped under it
+            await client.call("ask", {"text": "who"})
+            await http.post("/stop_session", json={})
+        elif number % 4 == 1:  # it leaves while a reply is on its way
+            client.send_command("ask", {"text": "who"})
+        elif number % 4 == 2:  # another one comes and goes meanwhile
+            async with wire_client(served.url, *OUTPUTS, adopt=True) as second:
+                await until(lambda: second.frames["main_video"])
+        await client.close()
+        if number % 4 != 0:
+            await http.post("/stop_session", json={})
+    served.wait_for_state("ready", timeout_s=5)
+
+
+def figures(served: Served) -> dict[str, str]:
+    lines = served.get("/metrics")[1].splitlines()
+    return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+
+
+async def test_forty_rounds_leave_nothing_behind(served: Served) -> None:
+    pid = served.process.pid
+    for number in range(WARM_UP):
+        await one_round(served, number)
+    before, tasks = holdings(pid), figures(served)["reactor_tasks"]
+    for number in range(ROUNDS):
+        await one_round(served, number)
+
+    def is_flat() -> bool:
+        now = holdings(pid)
+        return now.descriptors <= before.descriptors and now.threads <= before.threads
+
+    await until(is_flat, 12)
+    after = holdings(pid)
+    assert after.resident_mb < before.resident_mb * 1.05 + 4
+    await until(lambda: float(figures(served)["reactor_tasks"]) <= float(tasks), 5)
+    told = figures(served)
+    assert told["reactor_connections"] == told["reactor_clients"] == "0.0"
+    assert told["reactor_inbox_pending"] == "0.0"
+    served.stop()
+    for word in ("error", "critical", "Traceback", "never retrieved", "was destroyed"):
+        assert word not in served.log(), served.log()
