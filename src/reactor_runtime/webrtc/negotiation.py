@@ -12,11 +12,13 @@ from reactor_runtime.webrtc.session_offer import MediaSection, OfferedCodec, Ses
 MID_URI = "urn:ietf:params:rtp-hdrext:sdes:mid"
 ABS_SEND_TIME_URI = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time"
 PLAYOUT_DELAY_URI = "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+TRANSPORT_NUMBER_URI = "http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01"
 _EXTENSION_URIS = {
     "video": (MID_URI, ABS_SEND_TIME_URI, PLAYOUT_DELAY_URI),
     "audio": (MID_URI,),
 }
 _VIDEO_FEEDBACK = ("nack", "nack pli", "ccm fir", "goog-remb")
+_TRANSPORT_FEEDBACK = "transport-cc"  # only for what a client sends: its bitrate is its own concern
 _BASELINE_PROFILES = ("42e0", "4200")  # constrained baseline, baseline
 
 
@@ -37,6 +39,11 @@ class CodecChoice:
     rtx_payload_type: int | None
     parameters: str
     feedback: tuple[str, ...]
+
+    @property
+    def has_transport_feedback(self) -> bool:
+        """Whether the client wants to be told when each of its packets arrived."""
+        return _TRANSPORT_FEEDBACK in self.feedback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +177,7 @@ def _plan(
         is_sctp = "SCTP" in section.protocol and "webrtc-datachannel" in section.formats
         return SectionPlan(section=section, is_accepted=in_bundle and is_sctp, extensions={})
     output, source = outputs.get(section.mid), inputs.get(section.mid)
-    choice = _choose(section.codecs, TrackKind(section.kind)) if in_bundle else None
+    choice = _choose(section, brings=source is not None) if in_bundle else None
     if choice is None and (output or source):
         names = ", ".join(sorted({codec.name for codec in section.codecs})) or "none"
         raise OfferError(
@@ -179,7 +186,9 @@ def _plan(
         )
     if choice is None:
         return SectionPlan(section=section, is_accepted=False, extensions={})
-    known = _EXTENSION_URIS[section.kind]
+    known: tuple[str, ...] = _EXTENSION_URIS[section.kind]
+    if source is not None and choice.has_transport_feedback:
+        known += (TRANSPORT_NUMBER_URI,)
     return SectionPlan(
         section=section,
         is_accepted=True,
@@ -190,38 +199,39 @@ def _plan(
     )
 
 
-def _choose(codecs: Sequence[OfferedCodec], kind: TrackKind) -> CodecChoice | None:
-    for codec, accepts in _ACCEPTED[kind]:
-        for offered in codecs:
+def _choose(section: MediaSection, *, brings: bool) -> CodecChoice | None:
+    for codec, accepts in _ACCEPTED[TrackKind(section.kind)]:
+        for offered in section.codecs:
             if accepts(offered):
-                return _choice(codec, offered, codecs)
+                return _choice(codec, offered, section.codecs, brings=brings)
     return None
 
 
-def _choice(codec: Codec, offered: OfferedCodec, codecs: Sequence[OfferedCodec]) -> CodecChoice:
-    if codec is Codec.OPUS:
-        return CodecChoice(
-            codec=codec,
-            payload_type=offered.payload_type,
-            rtx_payload_type=None,
-            parameters="minptime=10;useinbandfec=1",
-            feedback=(),
-        )
+def _choice(
+    codec: Codec, offered: OfferedCodec, codecs: Sequence[OfferedCodec], *, brings: bool
+) -> CodecChoice:
+    wanted: tuple[str, ...] = () if codec is Codec.OPUS else _VIDEO_FEEDBACK
+    if brings and _TRANSPORT_FEEDBACK in offered.feedback:
+        wanted = (*(form for form in wanted if form != "goog-remb"), _TRANSPORT_FEEDBACK)
     rtx = (c for c in codecs if c.name.lower() == "rtx")
     repeats = (c for c in rtx if c.parameters.get("apt") == str(offered.payload_type))
-    parameters = ""
-    if codec is Codec.H264:
-        profile = offered.parameters.get("profile-level-id", "42e01f")
-        parameters = (
-            f"level-asymmetry-allowed=1;packetization-mode=1;profile-level-id={profile.lower()}"
-        )
+    is_video = codec is not Codec.OPUS
     return CodecChoice(
         codec=codec,
         payload_type=offered.payload_type,
-        rtx_payload_type=next((c.payload_type for c in repeats), None),
-        parameters=parameters,
-        feedback=tuple(form for form in _VIDEO_FEEDBACK if form in offered.feedback),
+        rtx_payload_type=next((c.payload_type for c in repeats), None) if is_video else None,
+        parameters=_parameters(codec, offered),
+        feedback=tuple(form for form in wanted if form in offered.feedback),
     )
+
+
+def _parameters(codec: Codec, offered: OfferedCodec) -> str:
+    if codec is Codec.OPUS:
+        return "minptime=10;useinbandfec=1"
+    if codec is Codec.H264:
+        profile = offered.parameters.get("profile-level-id", "42e01f").lower()
+        return f"level-asymmetry-allowed=1;packetization-mode=1;profile-level-id={profile}"
+    return ""
 
 
 def _is_vp8(codec: OfferedCodec) -> bool:

@@ -9,7 +9,12 @@ from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.webrtc.broadcast import Broadcasts
 from reactor_runtime.webrtc.inbound_track import InboundTrack
 from reactor_runtime.webrtc.media_port import MediaPort
-from reactor_runtime.webrtc.negotiation import MID_URI, Negotiation, SectionPlan
+from reactor_runtime.webrtc.negotiation import (
+    MID_URI,
+    TRANSPORT_NUMBER_URI,
+    Negotiation,
+    SectionPlan,
+)
 from reactor_runtime.webrtc.outbound_track import OutboundTrack
 from reactor_runtime.webrtc.rtcp_packets import (
     BitrateEstimate,
@@ -22,6 +27,7 @@ from reactor_runtime.webrtc.rtcp_packets import (
 )
 from reactor_runtime.webrtc.rtp_packet import RtpPacket, parse_rtp
 from reactor_runtime.webrtc.session_answer import StreamIds
+from reactor_runtime.webrtc.transport_feedback import ArrivalReports
 
 _MAX_SSRCS = 64
 
@@ -64,6 +70,7 @@ class PeerMedia:
         self._receivers: dict[int, InboundTrack] = {}
         self._by_payload_type: dict[int, list[InboundTrack]] = {}
         self._mid_ids: set[int] = set()
+        self._arrivals = ArrivalReports(port, needs.clock)
         for plan in negotiation.sections:
             if plan.output is not None:
                 self._add_output(plan, plan.output.name, port)
@@ -103,6 +110,7 @@ class PeerMedia:
                 self._by_payload_type.setdefault(number, []).append(track)
         if MID_URI in plan.extensions:
             self._mid_ids.add(plan.extensions[MID_URI])
+        self._arrivals.expect(plan.extensions.get(TRANSPORT_NUMBER_URI))
 
     @property
     def stream_ids(self) -> Mapping[str, StreamIds]:
@@ -136,6 +144,7 @@ class PeerMedia:
                     self._handle_rtcp(part)
             elif self.inputs:
                 parsed = parse_rtp(packet)
+                self._arrivals.note(parsed)
                 track = self._receivers.get(parsed.ssrc) or self._find(parsed)
                 if track is not None:
                     track.add(parsed)
