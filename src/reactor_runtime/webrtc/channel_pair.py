@@ -60,10 +60,10 @@ class ChannelPair:
 
     def take(self, channel: RTCDataChannel) -> None:
         """Use a channel the peer opened; one too many is closed at once."""
-        self._count += 1
-        if self._count > self._settings.max_channels:
+        if self._count >= self._settings.max_channels:
             channel.close()
             return
+        self._count += 1
         kind = Channel.CONTROL if channel.label == Channel.CONTROL else Channel.DATA
         channel.on("message", lambda frame: self._on_frame(kind, frame))
         channel.on("close", lambda: self._forget(kind, channel))
