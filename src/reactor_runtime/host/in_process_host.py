@@ -9,6 +9,7 @@ from reactor_runtime.clock import Clock, SystemClock
 from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.events import ModelEvent
 from reactor_runtime.host.failure_policy import FailurePolicy
+from reactor_runtime.host.failures import ToldFailures
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, HostOutlet
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.live_outlet import LiveOutlet
@@ -114,7 +115,7 @@ class InProcessHost(ModelHost):
         if not await self._thread.join(self._settings.stop_timeout_s):
             self._thread.cancel()
             if not await self._thread.join(1.0):
-                log.error("model_thread_is_stuck", where=thread_stacks().get(self._thread.name))
+                log.error("model_is_stuck", where=thread_stacks().get(self._thread.name))
         self._close("stopped")
 
     async def _live(self) -> None:
@@ -124,7 +125,8 @@ class InProcessHost(ModelHost):
         if parts.emitter.pinned_fps is None and (fps := class_fps(type(model))) is not None:
             outlet.set_fps(fps)
         driver = ModelDriver(model, self._contract, outlet)
-        self._loop = ModelLoop(parts, driver, FailurePolicy(self._settings.on_failure))
+        policy = FailurePolicy(self._settings.on_failure)
+        self._loop = ModelLoop(parts, driver, ToldFailures(parts.outlet, policy))
         parts.outlet.on_room(self._wake)
         self._loaded.set_result(None)
         await self._loop.run()

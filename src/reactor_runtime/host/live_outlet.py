@@ -92,6 +92,10 @@ class LiveOutlet:
                 )
             )
 
+    async def agree(self, refusal: str | None) -> str | None:
+        """Return what this rank says: there is no other."""
+        return refusal
+
     def refuse_step(self, reason: str) -> None:
         """Count a refused step and warn of the session's first."""
         session = self._gate.session

@@ -3,6 +3,7 @@
 It knows no loop, gate or thread: who applies events and when is its host's business.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from reactor_runtime.errors import CommandError
@@ -30,6 +31,8 @@ from reactor_runtime.model.uploaded_file import UploadedFile
 
 log = get_logger(__name__)
 
+LogFailure = Callable[[str, BaseException, Mapping[str, Any]], None]
+
 
 class ModelDriver:
     """Applies events to a loaded model, one at a time.
@@ -38,10 +41,21 @@ class ModelDriver:
         model: The author's, loaded.
         contract: What its class declares.
         outlet: Where ``client.send`` goes.
+        seed: Seeds the generators of this process.
+        log_failure: Called with an event's name, what the author raised and fields to log.
     """
 
-    def __init__(self, model: ReactorModel, contract: ModelContract, outlet: Outlet) -> None:
+    def __init__(
+        self,
+        model: ReactorModel,
+        contract: ModelContract,
+        outlet: Outlet,
+        *,
+        seed: Callable[[int], None] = seed_generators,
+        log_failure: LogFailure | None = None,
+    ) -> None:
         self.model = model
+        self._seed, self._tell_log = seed, log_failure or log_at_once
         self._contract, self._outlet = contract, outlet
         self._clients: dict[str, ClientInfo] = {}
         self._session_id: str | None = None
@@ -79,7 +93,7 @@ class ModelDriver:
     async def _start_session(self, event: SessionStarted) -> Outcome:
         self._session_id = event.session_id
         tell(self.model, "seed", event.seed)
-        seed_generators(event.seed)
+        self._seed(event.seed)
         state_class = self._contract.state_class
         self.model.state, error = await attempt(state_class or (lambda: None))
         hook = self._contract.lifecycle.session_started
@@ -138,4 +152,9 @@ class ModelDriver:
         return self._clients.get(client_id) or ClientInfo(client_id, 0.0, self._outlet)
 
     def _log_failure(self, event: str, error: BaseException, **fields: Any) -> None:
-        log.error(event, exc_info=error, session=self._session_id, **fields)
+        self._tell_log(event, error, {"session": self._session_id, **fields})
+
+
+def log_at_once(event: str, error: BaseException, fields: Mapping[str, Any]) -> None:
+    """Write one line with the traceback of *error*."""
+    log.error(event, exc_info=error, **fields)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from reactor_runtime.host.body import Body
-from reactor_runtime.host.failure_policy import FailurePolicy
+from reactor_runtime.host.failures import Failures
 from reactor_runtime.host.host_outlet import FailureKind
 from reactor_runtime.host.inbound_frames import InboundFrames
 from reactor_runtime.host.loop_parts import LoopParts
@@ -28,8 +28,8 @@ from reactor_runtime.model.input_handles import input_buffers
 class ModelLoop:
     """The pump of one loaded model. Used on its loop; frames come and go from any thread."""
 
-    def __init__(self, parts: LoopParts, driver: ModelDriver, policy: FailurePolicy) -> None:
-        self._parts, self._driver, self._policy = parts, driver, policy
+    def __init__(self, parts: LoopParts, driver: ModelDriver, failures: Failures) -> None:
+        self._parts, self._driver, self._failures = parts, driver, failures
         self._stepper = Stepper(parts)
         self._alarm: asyncio.TimerHandle | None = None
         buffers = input_buffers(driver.model)
@@ -47,7 +47,11 @@ class ModelLoop:
         async with asyncio.TaskGroup() as group:
             body = Body(self._driver, parts.turns, group)
             life = SessionLife(
-                parts, driver=self._driver, body=body, inbound=self._inbound, policy=self._policy
+                parts,
+                driver=self._driver,
+                body=body,
+                inbound=self._inbound,
+                failures=self._failures,
             )
             await body.start()
             while not life.is_over and not (parts.gate.is_stopping and self._is_free):

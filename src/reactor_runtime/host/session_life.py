@@ -8,18 +8,16 @@ from reactor_runtime.host.events import (
     SessionEnded,
     SessionStarted,
 )
-from reactor_runtime.host.failure_policy import FailurePolicy
-from reactor_runtime.host.host_outlet import FailureKind, HostFailure
+from reactor_runtime.host.failures import Failures
+from reactor_runtime.host.host_outlet import FailureKind
 from reactor_runtime.host.inbound_frames import InboundFrames
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.loop_parts import LoopParts
 from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.outcome import OVERTAKEN, overtake, reply_to
-from reactor_runtime.log import bind, get_logger
+from reactor_runtime.log import bind
 from reactor_runtime.model.connected_event import connected_event
-
-log = get_logger(__name__)
 
 
 class SessionLife:
@@ -36,12 +34,12 @@ class SessionLife:
         driver: ModelDriver,
         body: Body,
         inbound: InboundFrames,
-        policy: FailurePolicy,
+        failures: Failures,
     ) -> None:
         self.is_over = False
         self._parts, self._gate, self._outlet = parts, parts.gate, parts.outlet
         self._driver, self._body, self._inbound = driver, body, inbound
-        self._policy = policy
+        self._failures = failures
         self._connected = connected_event(driver.model)
 
     async def apply(self, event: ModelEvent) -> None:
@@ -66,7 +64,7 @@ class SessionLife:
         await self._close_gate()
         failure = self._body.take_failure()
         if failure is None:
-            self._policy.session_went_well()
+            self._failures.session_went_well()
         else:
             self._report(FailureKind.STEP, failure)
         await self._finish(reason)
@@ -129,9 +127,4 @@ class SessionLife:
 
     def _report(self, kind: FailureKind, error: BaseException) -> None:
         session_id = self._gate.session.session_id if self._gate.session else None
-        fatal = kind is FailureKind.STEP and self._policy.is_fatal(error)
-        self.is_over = self.is_over or fatal
-        log.error(f"{kind}_failed", exc_info=error, session=session_id, fatal=fatal)
-        self._outlet.failed(
-            HostFailure(kind=kind, session_id=session_id, message=type(error).__name__, fatal=fatal)
-        )
+        self.is_over = self._failures.tell(kind, session_id, error) or self.is_over

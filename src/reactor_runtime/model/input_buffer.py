@@ -54,6 +54,7 @@ class InputBuffer:
         dropped: How many of them were pushed out unread because the buffer was full.
         skipped: How many of them a read of the newest passed over.
         while_starved: Entered while a read waits; a host then delivers what it holds back.
+        time_out: Makes the bound of a read of so many seconds; ranks have theirs from the host.
     """
 
     def __init__(self, track: Track | None = None) -> None:
@@ -61,6 +62,7 @@ class InputBuffer:
         self.total_received = 0
         self.dropped = self.skipped = 0
         self.while_starved: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.time_out: Callable[[float | None], asyncio.Timeout] = asyncio.timeout
         self._frames: deque[InputFrame] = deque()
         self._readers = Waiters()
         self._closed = False
@@ -110,7 +112,7 @@ class InputBuffer:
         """
         if n < 1:
             raise ValueError(f"a read waits for at least one frame, not {n}")
-        async with asyncio.timeout(timeout):
+        async with self.time_out(timeout):
             while True:
                 with self._readers.place() as arrival:
                     if (frames := self.try_read(n, mode)) is not None:

@@ -55,6 +55,14 @@ class Outlet(Protocol):
         """Record one finished step, and show its output unless that was emitted already."""
         ...
 
+    async def agree(self, refusal: str | None) -> str | None:
+        """Return why the step is refused, by whichever rank; ``None`` when it goes on.
+
+        Args:
+            refusal: Why this rank's ``process_input`` refused it, if it did.
+        """
+        ...
+
     def refuse_step(self, reason: str) -> None:
         """Note that ``process_input`` refused the step that runs."""
         ...
@@ -90,6 +98,10 @@ class SilentOutlet:
 
     async def complete_step(self, report: "StepCompleted") -> None:
         """Do nothing."""
+
+    async def agree(self, refusal: str | None) -> str | None:
+        """Return what this rank says: there is no other."""
+        return refusal
 
     def refuse_step(self, reason: str) -> None:
         """Do nothing."""

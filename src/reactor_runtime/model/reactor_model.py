@@ -146,10 +146,14 @@ class ReactorModel:
         await self._reactor_outlet.complete_step(report)
 
     async def _reactor_step(self) -> None:
+        taken = refusal = None
         try:
             taken = await settle(self.process_input())
-        except ApplicationError as refusal:
-            self._reactor_outlet.refuse_step(str(refusal))
+        except ApplicationError as error:
+            refusal = str(error)
+        refusal = await self._reactor_outlet.agree(refusal)
+        if refusal is not None:
+            self._reactor_outlet.refuse_step(refusal)
             return
         outcome = await self._reactor_generate(taken)
         await self._reactor_show(await settle(self.process_output(outcome)), outcome.elapsed)

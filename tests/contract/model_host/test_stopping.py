@@ -63,7 +63,7 @@ async def test_stop_is_bounded_when_a_step_is_stuck(
     with caplog.at_level(logging.ERROR):
         await stage.host.stop()
     assert time.monotonic() - began < 2
-    assert "model_thread_is_stuck" in caplog.text
+    assert "model_is_stuck" in caplog.text
     assert "time.sleep(state.seconds)" in caplog.text
 
 
