@@ -1,5 +1,6 @@
 # One command each. `make serve` and `make test` need Python 3.11 or newer, make, and nothing else.
-PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3 || echo python3)
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV ?= .venv
 BIN := $(VENV)/bin
 MODEL ?= examples/worldlet
@@ -37,8 +38,8 @@ bench: $(VENV)/.test
 	$(BIN)/python benchmarks/serve.py $(ARGS)
 
 $(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 1; }
+	@test -n "$(PYTHON)" || \
+	  { echo "Python 3.11 or newer is needed: install it, or make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV) || \
 	  { echo "could not make $(VENV): on Debian, install python3-venv"; rm -rf $(VENV); exit 1; }
 
