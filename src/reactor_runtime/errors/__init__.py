@@ -8,6 +8,7 @@ from reactor_runtime.errors.authors import (
     ApplicationError,
     BufferClosed,
     CommandError,
+    OutsideTurnError,
 )
 from reactor_runtime.errors.configuration import (
     AddressError,
@@ -97,6 +98,7 @@ __all__ = [
     "NoSessionError",
     "NotAvailableError",
     "OfferError",
+    "OutsideTurnError",
     "PayloadError",
     "PortTakenError",
     "RankDesync",

@@ -34,3 +34,25 @@ class BufferClosed(ReactorError):  # noqa: N818 - a published name
 
     def __str__(self) -> str:
         return f"input track {self.track!r} is closed" if self.track else "the input is closed"
+
+
+class OutsideTurnError(ReactorError):
+    """Raised where a model on several ranks does outside a turn what only a turn may do.
+
+    Attributes:
+        what: What was called.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} outside a turn: ranks run in lockstep, so a hand-written run() asks for "
+            "its turns. Change\n"
+            "    while True:\n"
+            "        await self.connected.wait()\n"
+            "to\n"
+            "    async for turn in self.turns():"
+        )

@@ -137,7 +137,7 @@ class PortTakenError(ReactorError):
 
 
 class NegotiationError(ReactorError):
-    """Raised when an accepted offer could not be answered after all: answered 500.
+    """Raised when no connection comes of an accepted offer: answered 500.
 
     Attributes:
         connection_id: The connection's number.
@@ -149,4 +149,4 @@ class NegotiationError(ReactorError):
         self.connection_id, self.reason = connection_id, reason
 
     def __str__(self) -> str:
-        return f"connection {self.connection_id} could not be negotiated: {self.reason}"
+        return f"connection {self.connection_id} did not come about: {self.reason}"

@@ -19,12 +19,14 @@ class WorkerError(WorkerGroupError):
         kind: Name of the exception's type.
         message: Its text.
         traceback: Its traceback as text.
+        ranks: All ranks that raised an exception of this type.
     """
 
     def __init__(self, rank: int, phase: str, kind: str, message: str, traceback: str = "") -> None:
         super().__init__(rank, phase, kind, message, traceback)
         self.rank, self.phase, self.kind = rank, phase, kind
         self.message, self.traceback = message, traceback
+        self.ranks: tuple[int, ...] = (rank,)
 
     def __str__(self) -> str:
         text = f": {self.message}" if self.message else ""

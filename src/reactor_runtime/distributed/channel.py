@@ -1,0 +1,116 @@
+"""Channel: parcels over one end of a socket pair, with a deadline where one is wanted."""
+
+import array
+import os
+import select
+import socket
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+
+from reactor_runtime.distributed.parcel import HEAD, Parcel
+
+_CHUNK = 128 << 10
+_MOST_DESCRIPTORS = 32
+_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+_ANCILLARY = socket.CMSG_SPACE(_MOST_DESCRIPTORS * 4)
+
+
+class Channel:
+    """One end of a socket pair. Any thread may send; one thread at a time receives."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket = end
+        self._sending = threading.Lock()
+        self._bytes = bytearray()
+        self._descriptors: deque[int] = deque()
+
+    def fileno(self) -> int:
+        """Return the socket's number, to wait on."""
+        return self._socket.fileno()
+
+    def send(self, parcel: Parcel, within_s: float | None = None) -> None:
+        """Send a parcel whole.
+
+        Raises:
+            OSError: The other end is gone, or did not make room within *within_s* seconds.
+        """
+        flags = 0 if within_s is None else socket.MSG_DONTWAIT
+        deadline = None if within_s is None else time.monotonic() + within_s
+        rights = array.array("i", parcel.descriptors)
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if rights else []
+        rest = memoryview(parcel.data)
+        with self._sending:
+            while rest:
+                try:
+                    rest = rest[self._socket.sendmsg([rest], ancillary, flags) :]
+                    ancillary = []
+                except BlockingIOError:
+                    self._wait_for_room(deadline)
+
+    def receive(self) -> Parcel | None:
+        """Wait for the next parcel; ``None`` once the other end is gone."""
+        while (parcel := self._first()) is None:
+            if not self._read(0):
+                return None
+        return parcel
+
+    @property
+    def holds_parcel(self) -> bool:
+        """Whether ``receive`` would return without reading."""
+        if len(self._bytes) < HEAD.size:
+            return False
+        length, _, _ = HEAD.unpack_from(self._bytes)
+        return len(self._bytes) >= HEAD.size + int(length)
+
+    def receive_ready(self) -> tuple[list[Parcel], bool]:
+        """Return the parcels that are there, and whether the other end is still open."""
+        is_open = True
+        with suppress(BlockingIOError):
+            is_open = self._read(socket.MSG_DONTWAIT)
+        parcels = []
+        while (parcel := self._first()) is not None:
+            parcels.append(parcel)
+        return parcels, is_open
+
+    def close(self) -> None:
+        """Close this end, and the files that were received and not taken. Idempotent."""
+        self._socket.close()
+        while self._descriptors:
+            os.close(self._descriptors.popleft())
+
+    def _wait_for_room(self, deadline: float | None) -> None:
+        left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
+        if not select.select([], [self._socket], [], left_s)[1]:
+            raise TimeoutError("the other end does not read")
+
+    def _read(self, flags: int) -> bool:
+        """Read what is there; ``False`` when the other end is gone."""
+        try:
+            data, ancillary, _, _ = self._socket.recvmsg(_CHUNK, _ANCILLARY, flags | _CLOSE_ON_EXEC)
+        except ConnectionError:
+            return False
+        for level, kind, content in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                numbers = array.array("i")
+                numbers.frombytes(content[: len(content) - len(content) % numbers.itemsize])
+                self._descriptors.extend(numbers)
+        self._bytes += data
+        return bool(data)
+
+    def _first(self) -> Parcel | None:
+        if len(self._bytes) < HEAD.size:
+            return None
+        length, count, _ = HEAD.unpack_from(self._bytes)
+        end = HEAD.size + length
+        if len(self._bytes) < end:
+            return None
+        data = bytes(self._bytes[:end])
+        del self._bytes[:end]
+        return Parcel(data, tuple(self._descriptors.popleft() for _ in range(count)))
+
+
+def make_socket_pair() -> tuple[socket.socket, socket.socket]:
+    """Return two joined sockets that no other process has."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

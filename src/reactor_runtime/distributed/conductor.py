@@ -1,0 +1,215 @@
+"""Conductor: one verb to every rank, one answer from each, and their frames in one slot."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from reactor_runtime.distributed.call_result import CallResult, CallTiming, widest
+from reactor_runtime.distributed.crew import Crew
+from reactor_runtime.distributed.frame_parts import NeedsRoom, Part
+from reactor_runtime.distributed.group_limits import GroupLimits
+from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Reply, Resume, Suspended
+from reactor_runtime.distributed.parcel import ParcelWriter
+from reactor_runtime.distributed.roll_call import CallFailed, RollCall
+from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
+from reactor_runtime.distributed.verbs import OnError, Verb
+from reactor_runtime.errors import RankDesync, ReactorError
+
+
+class Conductor:
+    """Speaks to all ranks of a crew alike. One call at a time; it keeps no state between calls.
+
+    Args:
+        crew: The ranks; whoever calls a method must have taken the watch.
+        ring: Where frames go.
+        limits: How long to wait.
+        on_notice: Gets what ranks say beside their answers.
+    """
+
+    def __init__(
+        self,
+        crew: Crew,
+        ring: SharedFrameBuffer,
+        limits: GroupLimits,
+        on_notice: Callable[[int, Any], None],
+    ) -> None:
+        self._crew = crew
+        self._ring = ring
+        self._limits = limits
+        self._on_notice = on_notice
+        self._writer = ParcelWriter()
+        self._number = 0
+        self._verb: Verb | None = None
+        self._slot: int | None = None
+
+    def launch(self, orders: Sequence[Launch], timeout_s: float) -> None:
+        """Tell every rank who it is; returns when all have constructed their worker.
+
+        Raises:
+            CallFailed: A rank could not.
+        """
+        for order in orders:
+            self._crew.send(self._writer.pack(order), order.world.rank)
+        roll = RollCall(self._crew, "import", self._on_notice)
+        roll.collect(timeout_s, OnError.BREAK, self._limits.settle_s)
+
+    def call(self, verb: Verb, timeout_s: float, label: str = "") -> CallResult:
+        """Have every rank do *verb*.
+
+        Args:
+            verb: What to do.
+            timeout_s: Seconds they have; 0 for ever.
+            label: What to call the frames while readers hold them.
+
+        Raises:
+            CallFailed: See ``RollCall``; or the ranks differ.
+            FramesHeldError: There is no slot for frames. Nothing was sent.
+            Exception: The verb's contents do not pickle. Nothing was sent.
+        """
+        began = time.perf_counter()
+        self._number, self._verb = self._number + 1, verb
+        self._slot = self._ring.take()
+        grants, files, gone = self._ring.news()
+        try:
+            parcel = self._writer.pack(Call(self._number, verb, self._slot, grants, gone), files)
+        except Exception:
+            self._ring.tell_again(grants, gone)
+            raise
+        self._crew.send(parcel)
+        return self._gather(timeout_s, label, began)
+
+    def resume(self, payload: object, timeout_s: float, label: str = "") -> CallResult:
+        """Let the suspended verb go on; see ``call``."""
+        began = time.perf_counter()
+        self._crew.send(self._writer.pack(Resume(self._number, payload)))
+        return self._gather(timeout_s, label, began)
+
+    def dismiss(self) -> None:
+        """Ask every rank to end."""
+        self._crew.send(self._writer.pack(Exit()))
+
+    def close(self) -> None:
+        """Let go of shared memory; what readers hold stays whole."""
+        self._writer.close()
+        self._ring.close()
+
+    def _gather(self, timeout_s: float, label: str, began: float) -> CallResult:
+        sent = time.perf_counter()
+        answers = self._collect(timeout_s)
+        heard = time.perf_counter()
+        timing = CallTiming(
+            broadcast_s=sent - began,
+            compute_s=tuple(answer.compute_s for answer in answers),
+            collect_s=heard - sent,
+        )
+        suspended = [isinstance(answer, Suspended) for answer in answers]
+        payloads = tuple(answer.payload for answer in answers)
+        if all(suspended):
+            return CallResult(payloads=payloads, is_suspended=True, timing=timing)
+        if any(suspended):
+            raise self._desync("some ranks wait and others are done", suspended)
+        self._writer.recycle({block for answer in answers for block in answer.held})
+        result = CallResult(payloads=payloads, timing=timing)
+        if any(answer.parts or answer.needs for answer in answers):
+            return self._with_frames(result, answers, timeout_s, label)
+        return result
+
+    def _collect(self, timeout_s: float) -> list[Any]:
+        assert self._verb is not None
+        roll = RollCall(self._crew, self._verb.phase, self._on_notice)
+        answers = roll.collect(timeout_s, self._verb.on_error, self._limits.settle_s)
+        stray = [rank for rank, answer in answers.items() if answer.number != self._number]
+        if stray:
+            raise self._desync("an answer belongs to another call", [r in stray for r in answers])
+        return [answers[rank] for rank in sorted(answers)]
+
+    def _with_frames(
+        self, result: CallResult, answers: list[Reply], timeout_s: float, label: str
+    ) -> CallResult:
+        written = [(rank, part) for rank, reply in enumerate(answers) for part in reply.parts]
+        began = time.perf_counter()
+        second = self._make_room(answers, written, timeout_s)
+        written += [(rank, part) for rank, reply in enumerate(second) for part in reply.parts]
+        parts = self._agree(written)
+        if self._slot is None or not parts:
+            return result
+        taken = [widest(ranks) for pictures in parts.values() for ranks in pictures]
+        self._ring.lend(self._slot, f"{label or self._phase}: {_describe(taken)}")
+        timing = replace(result.timing, place_s=time.perf_counter() - began if second else 0.0)
+        return replace(result, parts=parts, timing=timing, lease=self._ring.lease(self._slot))
+
+    def _make_room(
+        self, answers: list[Reply], written: list[tuple[int, Part]], timeout_s: float
+    ) -> list[Reply]:
+        """Have what waits in the ranks written into a larger slot; the second round of a call."""
+        led = {part.track for rank, part in written if rank == 0}
+        led |= {need.track for need in answers[0].needs}
+        needs, offerer = _wanted(answers, led)
+        if not needs:
+            return []
+        used = [part for _, part in written]
+        try:
+            self._slot = self._ring.room_for(needs, self._slot, used)
+        except ReactorError as error:
+            raise CallFailed(error) from error
+        grants, files, gone = self._ring.news()
+        place = Place(self._number, self._slot, grants, gone, offerer)
+        self._crew.send(self._writer.pack(place, files))
+        return self._collect(timeout_s)
+
+    def _agree(
+        self, written: Iterable[tuple[int, Part]]
+    ) -> Mapping[str, tuple[tuple[tuple[int, Part], ...], ...]]:
+        """Return the parts by track and picture; all ranks must mean the same picture."""
+        sorted_parts: dict[str, dict[int, list[tuple[int, Part]]]] = {}
+        for rank, part in written:
+            pictures = sorted_parts.setdefault(part.track, {})
+            pictures.setdefault(part.picture, []).append((rank, part))
+        for pictures in sorted_parts.values():
+            for ranks in pictures.values():
+                self._check_alike(ranks)
+        return {
+            track: tuple(tuple(pictures[k]) for k in sorted(pictures))
+            for track, pictures in sorted_parts.items()
+        }
+
+    def _check_alike(self, written: list[tuple[int, Part]]) -> None:
+        in_place = not all(part.extent for _, part in written)
+        rank, first = written[0]
+        for other_rank, other in written[1:]:
+            skipped = 1 if in_place else 0  # in place, the slot may be longer than the chunk
+            alike = (first.shape[skipped:], first.dtype, first.offset) == (
+                other.shape[skipped:],
+                other.dtype,
+                other.offset,
+            )
+            if not alike:
+                reason = (
+                    f"picture {first.picture} of track {first.track!r} is {first.shape} "
+                    f"{first.dtype} on rank {rank} and {other.shape} {other.dtype} on rank "
+                    f"{other_rank}"
+                )
+                raise CallFailed(RankDesync(self._phase, reason, (rank, other_rank)))
+
+    @property
+    def _phase(self) -> str:
+        return self._verb.phase if self._verb is not None else ""
+
+    def _desync(self, reason: str, odd: list[bool]) -> CallFailed:
+        ranks = tuple(rank for rank, is_odd in enumerate(odd) if is_odd)
+        return CallFailed(RankDesync(self._phase, reason, ranks))
+
+
+def _wanted(answers: list[Reply], led: set[str]) -> tuple[list[NeedsRoom], int | None]:
+    """Return what must be written after all, and the rank whose offer is taken."""
+    needs = [need for reply in answers for need in reply.needs if not need.offered]
+    for rank, reply in enumerate(answers):
+        offers = [need for need in reply.needs if need.offered and need.track not in led]
+        if offers:
+            return [*needs, *offers], rank
+    return needs, None
+
+
+def _describe(parts: Iterable[Part]) -> str:
+    return ", ".join(f"{part.track} {part.shape} {part.dtype}" for part in parts)

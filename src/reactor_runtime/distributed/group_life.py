@@ -1,0 +1,252 @@
+"""GroupLife: a worker group from its start to its end, and the one failure in between."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from reactor_runtime.distributed.call_result import CallResult
+from reactor_runtime.distributed.conductor import Conductor
+from reactor_runtime.distributed.crew import Crew
+from reactor_runtime.distributed.group_limits import GroupLimits
+from reactor_runtime.distributed.group_start import GroupStart
+from reactor_runtime.distributed.group_state import GroupEvent, GroupState, may, next_state
+from reactor_runtime.distributed.messages import Notice
+from reactor_runtime.distributed.roll_call import CallFailed
+from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
+from reactor_runtime.distributed.signs import Died, Heard, Sign
+from reactor_runtime.distributed.teardown import Ending, end_descendants, end_ranks
+from reactor_runtime.distributed.verbs import Verb
+from reactor_runtime.errors import ReactorError, WorkerCrashed, WorkerGroupStateError
+from reactor_runtime.log import get_logger
+
+_log = get_logger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class GroupListeners:
+    """Who is told what happens beside calls.
+
+    Attributes:
+        on_failure: Gets the error that broke the group between calls, on the group's thread; the
+            ranks have ended by then.
+        on_notice: Gets what a rank says beside its answers, in its order, on whichever thread hears
+            it: rank and payload.
+        log_fields: Added to every line a rank logs, for instance the session.
+    """
+
+    on_failure: Callable[[ReactorError], None] | None = None
+    on_notice: Callable[[int, Any], None] | None = None
+    log_fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Running:
+    start: GroupStart
+    crew: Crew
+    conductor: Conductor
+
+
+class GroupLife:
+    """Keeps a group's state, and everything that must end with it.
+
+    Args:
+        ring: Where frames go.
+        limits: How long to wait.
+        listeners: Who is told what happens beside calls.
+
+    Attributes:
+        state: What the group is doing.
+        failure: The error that broke it.
+        endings: How each rank's process ended, once it has.
+    """
+
+    def __init__(
+        self, ring: SharedFrameBuffer, limits: GroupLimits, listeners: GroupListeners
+    ) -> None:
+        self.state = GroupState.NEW
+        self.failure: ReactorError | None = None
+        self.endings: dict[int, Ending] = {}
+        self._ring = ring
+        self._limits = limits
+        self._listeners = listeners
+        self._changed = threading.Condition()
+        self._is_to_stop = False
+        self._running: _Running | None = None
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The ranks' processes, while there are any."""
+        return tuple(p.pid for p in self._running.crew.processes) if self._running else ()
+
+    def start(self, start: GroupStart, verbs: Sequence[Verb]) -> None:
+        """Start the processes, construct the workers and have them do *verbs*.
+
+        Raises:
+            ReactorError: A rank failed; none is left.
+        """
+        with self._changed:
+            if not may(self.state, GroupEvent.START):
+                start.close()
+                raise WorkerGroupStateError("start", self.state.value, "make a new one")
+            self._move(GroupEvent.START)
+        crew = Crew(self._on_sign, start.environment.token)
+        conductor = Conductor(crew, self._ring, self._limits, self._pass_on)
+        self._running = _Running(start=start, crew=crew, conductor=conductor)
+        with self._breaking_on_error():
+            crew.start(start.spawns(lambda: self._listeners.log_fields))
+            self._ring.prepare()
+            self._make_ready(conductor, start, verbs)
+        self._done(GroupEvent.DONE)
+
+    def call(
+        self, perform: Callable[[Conductor], CallResult], event: GroupEvent, name: str
+    ) -> CallResult:
+        """Run one call, or the rest of a suspended one, and return what it came to.
+
+        Raises:
+            ReactorError: It failed. Unless the state is ready again, the ranks have ended.
+        """
+        self._begin(event, name)
+        with self._breaking_on_error(survives=True):
+            result = perform(self._parts.conductor)
+        self._done(GroupEvent.SUSPEND if result.is_suspended else GroupEvent.DONE)
+        return result
+
+    def stop(self) -> None:
+        """End a call in flight, then the ranks, and leave nothing behind. Idempotent."""
+        with self._changed:
+            self._is_to_stop = True
+            busy = (GroupState.CALLING, GroupState.STARTING, GroupState.STOPPING)
+            if self.state in busy and self._running is not None:
+                self._running.crew.wake()
+            self._changed.wait_for(lambda: self.state not in busy)
+            if self.state is GroupState.CLOSED:
+                return
+            was_ready = self.state is GroupState.READY
+            self._move(GroupEvent.STOP)
+        if self._running is not None:
+            self._running.crew.attend()
+            if was_ready:
+                self._running.conductor.dismiss()
+            self._end(self._limits.settle_s if was_ready else 0.0)
+        with self._changed:
+            self._move(GroupEvent.STOPPED)
+            self._changed.notify_all()
+
+    def abandon(self, error: ReactorError) -> None:
+        """Break a group whose ranks are not alike any more."""
+        with self._changed:
+            if not may(self.state, GroupEvent.CALL):
+                return
+            self._move(GroupEvent.CALL)
+        self._parts.crew.attend()
+        self._break(error)
+
+    @property
+    def _parts(self) -> _Running:
+        if self._running is None:
+            raise self.failure or WorkerGroupStateError(
+                "a call", self.state.value, "start it first"
+            )
+        return self._running
+
+    def _begin(self, event: GroupEvent, name: str) -> None:
+        with self._changed:
+            if self.failure is not None:
+                raise self.failure
+            if not may(self.state, event) or self._is_to_stop:
+                raise WorkerGroupStateError(name, self.state.value)
+            self._move(event)
+        self._parts.crew.attend()
+
+    def _done(self, event: GroupEvent) -> None:
+        with self._changed:
+            self._move(event)
+            self._changed.notify_all()
+        self._parts.crew.leave()
+
+    def _make_ready(self, conductor: Conductor, start: GroupStart, verbs: Sequence[Verb]) -> None:
+        load_s = self._limits.load_s
+        deadline = time.monotonic() + load_s
+        conductor.launch(start.orders(), load_s)
+        for verb in verbs:
+            left_s = max(0.001, deadline - time.monotonic()) if load_s else 0.0
+            conductor.call(verb, left_s)
+
+    @contextmanager
+    def _breaking_on_error(self, *, survives: bool = False) -> Iterator[None]:
+        """Break the group on any exception, but for those that left all ranks ready."""
+        try:
+            yield
+        except CallFailed as failed:
+            error = failed.error
+            if survives and failed.is_survivable:
+                self._done(GroupEvent.DONE)
+            else:
+                self._break(error)
+            raise error from error.__cause__
+        except Exception as error:
+            if not survives:
+                self._break(error)
+            else:  # nothing was sent
+                self._done(GroupEvent.DONE)
+            raise
+        except BaseException as error:
+            self._break(WorkerGroupStateError("a call", f"interrupted ({type(error).__name__})"))
+            raise
+
+    def _break(self, error: Exception) -> None:
+        """End every rank; the caller has the watch."""
+        self.failure = error if isinstance(error, ReactorError) else None
+        self._end(0.0)
+        with self._changed:
+            self._move(GroupEvent.BREAK)
+            self._changed.notify_all()
+
+    def _end(self, patience_s: float) -> None:
+        running, self._running = self._running, None
+        if running is None:
+            return
+        self.endings = end_ranks(running.crew.processes, patience_s)
+        end_descendants(running.start.environment.token)
+        running.crew.close()
+        running.conductor.close()
+        running.start.close()
+
+    def _on_sign(self) -> None:
+        """Hear what ranks say between calls, on the crew's thread."""
+        with self._changed:
+            if self.state not in (GroupState.READY, GroupState.SUSPENDED):
+                return
+            running = self._parts
+            error = self._first_death(running.crew.listen(0))
+            if error is None:
+                return
+            self.failure = error
+            self._move(GroupEvent.BREAK)
+            running.crew.attend()
+            self._end(0.0)
+            self._changed.notify_all()
+        _log.error("rank_died", rank=error.rank, phase=error.phase, exit_code=error.exit_code)
+        if self._listeners.on_failure is not None:
+            self._listeners.on_failure(error)
+
+    def _first_death(self, signs: list[Sign]) -> WorkerCrashed | None:
+        phase = "idle" if self.state is GroupState.READY else "a suspended call"
+        error: WorkerCrashed | None = None
+        for sign in signs:
+            if isinstance(sign, Heard) and isinstance(sign.message, Notice):
+                self._pass_on(sign.rank, sign.message.payload)
+            elif isinstance(sign, Died) and error is None:
+                error = WorkerCrashed(sign.rank, phase, sign.exit_code, sign.last_words)
+        return error
+
+    def _pass_on(self, rank: int, payload: Any) -> None:
+        if self._listeners.on_notice is not None:
+            self._listeners.on_notice(rank, payload)
+
+    def _move(self, event: GroupEvent) -> None:
+        self.state = next_state(self.state, event)

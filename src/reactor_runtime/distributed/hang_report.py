@@ -1,0 +1,43 @@
+"""What silent ranks are doing: their Python stacks, or why there are none."""
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from reactor_runtime.distributed.rank_life import STACKS_SIGNAL
+from reactor_runtime.distributed.worker_process import WorkerProcess
+
+_WITHIN_S: Final = 0.5
+_QUIET_S: Final = 0.03
+_PAUSE_S: Final = 0.005
+_MOST_TEXT: Final = 32_000
+
+_STATES: Final = {
+    "T": "its process is stopped (SIGSTOP or a debugger); a stopped process shows no stack",
+    "t": "its process is stopped by a debugger; a stopped process shows no stack",
+    "Z": "its process has ended",
+}
+
+
+def stacks_of(processes: Sequence[WorkerProcess]) -> tuple[tuple[int, str], ...]:
+    """Ask every process for its stacks, and return what each answered."""
+    for process in processes:
+        if process.state() not in _STATES:
+            process.signal(STACKS_SIGNAL)
+    deadline = time.monotonic() + _WITHIN_S
+    return tuple((process.rank, _stack_of(process, deadline)) for process in processes)
+
+
+def _stack_of(process: WorkerProcess, deadline: float) -> str:
+    if (state := process.state()) in _STATES:
+        return _STATES[state]
+    text, quiet_since = "", time.monotonic()
+    while (now := time.monotonic()) < deadline:
+        if (found := process.read_stacks()) != text:
+            text, quiet_since = found, now
+        elif text and now - quiet_since > _QUIET_S:
+            break
+        time.sleep(_PAUSE_S)
+    if text:
+        return f"its Python stacks:\n{text[-_MOST_TEXT:].rstrip()}"
+    return f"no stack could be taken: the process does not answer a signal (state {state})"

@@ -1,0 +1,180 @@
+"""What group and ranks say to each other, by direction. Frozen values, pickled.
+
+One call is a ``Call`` to every rank and one ``Reply`` or ``Failure`` from each. In between there
+may be any number of ``Notice``, a round of ``Suspended`` and ``Resume``, and one of ``Place``.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reactor_runtime.distributed.frame_parts import NeedsRoom, Part, SlotGrant
+from reactor_runtime.world import World
+
+if TYPE_CHECKING:
+    from reactor_runtime.distributed.class_reference import ClassReference
+    from reactor_runtime.distributed.process_group import GroupMembership
+    from reactor_runtime.distributed.verbs import Verb
+
+# --- group to rank ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """The first message: who the rank is and what it runs.
+
+    Attributes:
+        world: Its place in the group.
+        worker: Where the worker's class is found.
+        folders: The parent's import path.
+        working_folder: The parent's current folder.
+        membership: How to join the process group; ``None`` for no group.
+        log_level: The least important log lines wanted.
+    """
+
+    world: World
+    worker: "ClassReference"
+    folders: tuple[str, ...]
+    working_folder: str
+    membership: "GroupMembership | None"
+    log_level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Do *verb*.
+
+    Attributes:
+        number: Counts calls; replies bear it.
+        verb: What to do.
+        slot: Where frames go, ``None`` while there is no place.
+        grants: Slots that are new; their descriptors come with the message, in order.
+        gone: Slots that will not be used again.
+    """
+
+    number: int
+    verb: "Verb"
+    slot: int | None = None
+    grants: tuple[SlotGrant, ...] = ()
+    gone: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on with a suspended verb.
+
+    Attributes:
+        number: The call's.
+        payload: What the verb waited for.
+    """
+
+    number: int
+    payload: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Write what waits for room; the second round of a call.
+
+    Attributes:
+        number: The call's.
+        slot: The larger slot.
+        grants: Slots that are new, as in ``Call``.
+        gone: Slots that will not be used again.
+        takes_offers_of: The rank whose offered pixels are wanted, ``None`` for nobody's.
+    """
+
+    number: int
+    slot: int
+    grants: tuple[SlotGrant, ...]
+    gone: tuple[int, ...]
+    takes_offers_of: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Leave the process group and end."""
+
+
+# --- rank to group ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A step of the start is behind the rank: it is in *phase* now."""
+
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The worker is constructed and waits for its first call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A verb, or its second round, is done.
+
+    Attributes:
+        number: The call's.
+        payload: What the verb returned.
+        parts: What was written into the slot.
+        needs: What waits for room.
+        held: Parcel blocks that arrays of earlier calls still lie in.
+        compute_s: Seconds the verb took.
+    """
+
+    number: int
+    payload: Any
+    parts: tuple[Part, ...] = ()
+    needs: tuple[NeedsRoom, ...] = ()
+    held: tuple[int, ...] = ()
+    compute_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Suspended:
+    """The verb waits for a ``Resume``.
+
+    Attributes:
+        number: The call's.
+        payload: What it waits for, in its own terms.
+        compute_s: Seconds the verb has taken so far.
+    """
+
+    number: int
+    payload: Any
+    compute_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something a rank says in or between calls, in the order it was said."""
+
+    payload: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """The verb, or the start, raised.
+
+    Attributes:
+        phase: What the rank was doing.
+        kind: Name of the exception's type.
+        message: Its text.
+        traceback: Its traceback as text.
+        pickled: The exception itself, ``None`` where it cannot be carried.
+        left_behind: Why it cannot be carried.
+        is_collective: Whether a collective raised it: likely the echo of another rank's failure.
+    """
+
+    phase: str
+    kind: str
+    message: str
+    traceback: str
+    pickled: bytes | None = None
+    left_behind: str = ""
+    is_collective: bool = False
+
+
+ToRank = Launch | Call | Resume | Place | Exit
+FromRank = Reached | Ready | Reply | Suspended | Notice | Failure

@@ -1,0 +1,79 @@
+"""Ends what a worker group has started and what that started, also when the parent is killed.
+
+Everything below a rank carries the group's mark in its environment. ``sweep`` kills what bears a
+mark. Run as a program (``python -I -S orphan_guard.py MARK``, a session of its own) this file waits
+for its standard input to end, which the kernel does when the parent dies, and then sweeps.
+
+Out of reach: a process that was started with an emptied environment *and* has left its rank's
+session, and one that belongs to another user.
+"""
+
+import os
+import select
+import signal
+import sys
+import time
+
+_ROUNDS = 50
+_PAUSE_S = 0.01
+_WITHIN_S = 2.0
+
+
+def sweep(mark: str) -> int:
+    """Kill every process whose environment has *mark*, until there is none; return how many."""
+    killed: set[int] = set()
+    deadline = time.monotonic() + _WITHIN_S
+    for _ in range(_ROUNDS):
+        found = _marked(mark.encode())
+        killed.update(pid for pid in found if _kill(pid, mark.encode()))
+        if not found or time.monotonic() > deadline:
+            break
+        time.sleep(_PAUSE_S)
+    return len(killed)
+
+
+def wait_and_sweep(mark: str) -> None:
+    """Wait for the end of standard input, then sweep; a byte before the end calls it off."""
+    while not select.select([0], [], [])[0]:
+        pass
+    if not os.read(0, 1):
+        sweep(mark)
+
+
+def _marked(mark: bytes) -> list[int]:
+    try:
+        names = os.listdir("/proc")
+    except OSError:  # no such file system: ranks still die with their parent's end of the channel
+        return []
+    own = os.getpid()
+    numbers = [int(name) for name in names if name.isdecimal()]
+    return [pid for pid in numbers if pid != own and _bears(pid, mark)]
+
+
+def _bears(pid: int, mark: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
+            environment = file.read()
+    except OSError:
+        return False
+    return mark in environment
+
+
+def _kill(pid: int, mark: bytes) -> bool:
+    try:
+        process = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if _bears(pid, mark):  # the number may have passed to another process
+            signal.pidfd_send_signal(process, signal.SIGKILL)
+            return True
+    except OSError:
+        pass
+    finally:
+        os.close(process)
+    return False
+
+
+if __name__ == "__main__":
+    wait_and_sweep(sys.argv[1])

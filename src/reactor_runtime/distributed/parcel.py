@@ -1,0 +1,218 @@
+"""Parcels: messages as bytes and descriptors, large contents in shared memory.
+
+A parcel is one frame of a channel::
+
+    u32 length   bytes that follow the descriptors' count
+    u8  count    descriptors attached
+    u8  form     0: a pickle follows   1: a directory follows, the contents lie in a block
+
+The contents of a block are the pickle and then each large buffer (an array's bytes), written once
+however many ranks read it. Blocks are used again once nobody holds them. Pickles are read from
+socket pairs that the process inherited, never from a network.
+"""
+
+import io
+import itertools
+import mmap
+import os
+import pickle
+import struct
+import sys
+import weakref
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from reactor_runtime.distributed.anonymous_memory import (
+    AnonymousMemory,
+    map_private,
+    map_shared,
+)
+
+HEAD: Final = struct.Struct("<IBB")
+INLINE_LIMIT: Final = 32 << 10  # bytes of a buffer, and of a pickle, that travel in the channel
+_ALIGN: Final = 64
+MAIN_ALIAS: Final = "__reactor_main__"  # the name under which a rank imports the parent's script
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One frame of a channel.
+
+    Attributes:
+        data: The bytes, head included.
+        descriptors: Open files that go with it, in order.
+    """
+
+    data: bytes
+    descriptors: tuple[int, ...] = ()
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, obj: Any) -> Any:
+        """Let an array in any layout travel as one run of bytes."""
+        if type(obj) is np.ndarray and not obj.flags.c_contiguous and not obj.dtype.hasobject:
+            return np.ascontiguousarray(obj).__reduce_ex__(pickle.HIGHEST_PROTOCOL)
+        return NotImplemented
+
+
+class Unpickler(pickle.Unpickler):
+    """Reads pickles of the other side of a channel."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Find what a rank imported from our script where it is: in ``__main__``."""
+        if module == MAIN_ALIAS and MAIN_ALIAS not in sys.modules:
+            module = "__main__"
+        return super().find_class(module, name)
+
+
+class ParcelWriter:
+    """Makes parcels of messages."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._free: list[tuple[int, AnonymousMemory]] = []
+        self._sent: list[tuple[int, AnonymousMemory]] = []
+        self._dropped: list[int] = []
+
+    def pack(self, message: object, descriptors: Sequence[int] = ()) -> Parcel:
+        """Return *message* as a parcel; it may be sent to several receivers.
+
+        Raises:
+            Exception: Whatever the message's contents raise when they are pickled.
+        """
+        large: list[pickle.PickleBuffer] = []
+
+        def keep_small_ones(buffer: pickle.PickleBuffer) -> bool:
+            if memoryview(buffer).nbytes < INLINE_LIMIT:
+                return True
+            large.append(buffer)
+            return False
+
+        out = io.BytesIO()
+        _Pickler(out, pickle.HIGHEST_PROTOCOL, buffer_callback=keep_small_ones).dump(message)
+        if not large and out.tell() <= INLINE_LIMIT:
+            body = out.getvalue()
+            return Parcel(HEAD.pack(len(body), len(descriptors), 0) + body, tuple(descriptors))
+        return self._in_block([out.getbuffer(), *(b.raw() for b in large)], descriptors)
+
+    def recycle(self, held: Collection[int] = ()) -> None:
+        """Use blocks again, but those that a receiver still *held*: they stay with it."""
+        for number, block in self._sent:
+            if number in held:
+                self._drop(number, block)
+            else:
+                self._free.append((number, block))
+        self._sent.clear()
+
+    def close(self) -> None:
+        """Let go of all blocks."""
+        for _, block in (*self._free, *self._sent):
+            block.close()
+        self._free.clear()
+        self._sent.clear()
+
+    def _in_block(self, contents: list[memoryview], descriptors: Sequence[int]) -> Parcel:
+        sizes = [content.nbytes for content in contents]
+        number, block, is_new = self._take(sum(map(_aligned, sizes)))
+        offset = 0
+        target = np.frombuffer(block.mapping, np.uint8)
+        for content, size in zip(contents, sizes, strict=True):
+            target[offset : offset + size] = np.frombuffer(content, np.uint8)
+            offset += _aligned(size)
+        self._sent.append((number, block))
+        directory = pickle.dumps((number, block.size, is_new, sizes, self._dropped))
+        self._dropped = []
+        attached = (block.descriptor, *descriptors) if is_new else tuple(descriptors)
+        return Parcel(HEAD.pack(len(directory), len(attached), 1) + directory, attached)
+
+    def _take(self, size: int) -> tuple[int, AnonymousMemory, bool]:
+        for index, (number, block) in enumerate(self._free):
+            if block.size >= size:
+                del self._free[index]
+                return number, block, False
+        for number, block in self._free:
+            self._drop(number, block)
+        self._free.clear()
+        page = mmap.PAGESIZE
+        rounded = -(-size // page) * page
+        return next(self._numbers), AnonymousMemory.create("reactor-parcel", rounded), True
+
+    def _drop(self, number: int, block: AnonymousMemory) -> None:
+        block.close()
+        self._dropped.append(number)
+
+
+class ParcelReader:
+    """Makes messages of parcels.
+
+    Args:
+        shares: Whether large arrays stay in the block, as private writable views (``held`` says
+            which blocks are in use); else they are copies of their own.
+    """
+
+    def __init__(self, *, shares: bool) -> None:
+        self._shares = shares
+        self._files: dict[int, tuple[int, int]] = {}
+        self._mappings: dict[int, mmap.mmap] = {}
+        self._views: list[tuple[int, weakref.ref[mmap.mmap]]] = []
+
+    def unpack(self, parcel: Parcel) -> tuple[Any, tuple[int, ...]]:
+        """Return the message and the descriptors that are its own."""
+        _, _, form = HEAD.unpack_from(parcel.data)
+        body = memoryview(parcel.data)[HEAD.size :]
+        if form == 0:
+            return Unpickler(io.BytesIO(body)).load(), parcel.descriptors
+        number, size, is_new, sizes, dropped = pickle.loads(body)
+        for old in dropped:
+            self._forget(old)
+        own = parcel.descriptors
+        if is_new:
+            self._adopt(number, own[0], size)
+            own = own[1:]
+        first, *large = self._contents(number, sizes)
+        return Unpickler(io.BytesIO(first), buffers=large).load(), own
+
+    def held(self) -> tuple[int, ...]:
+        """Return the blocks that arrays of earlier messages still lie in."""
+        if self._views:
+            self._views = [(number, view) for number, view in self._views if view() is not None]
+        return tuple({number for number, _ in self._views})
+
+    def close(self) -> None:
+        """Let go of all blocks; arrays that lie in them stay whole."""
+        for number in [*self._files, *self._mappings]:
+            self._forget(number)
+
+    def _adopt(self, number: int, descriptor: int, size: int) -> None:
+        if self._shares:
+            self._files[number] = (descriptor, size)
+        else:
+            self._mappings[number] = map_shared(descriptor, size)
+            os.close(descriptor)
+
+    def _forget(self, number: int) -> None:
+        self._mappings.pop(number, None)
+        if number in self._files:
+            os.close(self._files.pop(number)[0])
+
+    def _contents(self, number: int, sizes: list[int]) -> list[Any]:
+        if self._shares:
+            mapping = map_private(*self._files[number])
+            self._views.append((number, weakref.ref(mapping)))
+        else:
+            mapping = self._mappings[number]
+        parts: list[Any] = []
+        offset = 0
+        for size in sizes:
+            part = memoryview(mapping)[offset : offset + size]
+            copied = parts and not self._shares
+            parts.append(np.frombuffer(part, np.uint8).copy() if copied else part)
+            offset += _aligned(size)
+        return parts
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGN) * _ALIGN

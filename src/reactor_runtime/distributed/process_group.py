@@ -1,0 +1,140 @@
+"""What a rank does with torch: its device, the collective group, seeds, pinned memory.
+
+The only module that imports torch, and only inside functions.
+"""
+
+import random
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from types import FrameType
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from reactor_runtime.world import World
+
+FOR_EVER_S: Final = 10 * 365 * 86400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMembership:
+    """How a rank joins the collective group.
+
+    Attributes:
+        backend: ``gloo`` or ``nccl``.
+        store_file: Path of the file store, the same open file in every rank; empty to use
+            ``store_port``.
+        store_port: Port on this machine of the store the parent hosts, where there is no file.
+        timeout_s: Seconds a collective may wait; 0 for no bound.
+    """
+
+    backend: str
+    store_file: str = ""
+    store_port: int = 0
+    timeout_s: float = 0.0
+
+
+def join_group(membership: GroupMembership, world: World) -> None:
+    """Join the group every other rank joins; returns when all have.
+
+    Raises:
+        Exception: Whatever the backend raises.
+    """
+    import torch
+    import torch.distributed as dist
+
+    use_device(world.device)
+    patience = timedelta(seconds=membership.timeout_s or FOR_EVER_S)
+    if membership.store_file:
+        store: Any = dist.FileStore(membership.store_file, world.world_size)
+        store.set_timeout(patience)
+    else:
+        port = membership.store_port
+        store = dist.TCPStore("127.0.0.1", port, None, False, patience)
+    on_cuda = world.device.startswith("cuda") and membership.backend == "nccl"
+    dist.init_process_group(
+        membership.backend,
+        store=store,
+        rank=world.rank,
+        world_size=world.world_size,
+        timeout=patience,
+        **({"device_id": torch.device(world.device)} if on_cuda else {}),
+    )
+
+
+def leave_group() -> None:
+    """Meet all other ranks once more, then give the group up."""
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        dist.barrier()
+        dist.destroy_process_group()
+
+
+def host_store(world_size: int) -> Any:
+    """Return a store on a free loopback port, for machines without anonymous files."""
+    import torch.distributed as dist
+
+    return dist.TCPStore("127.0.0.1", 0, world_size, True, wait_for_workers=False)
+
+
+def use_device(device: str) -> None:
+    """Make *device* the current one, here and in every thread started later."""
+    if not device.startswith("cuda") or "torch" not in sys.modules:
+        return
+    import torch
+
+    index = int(device.partition(":")[2] or 0)
+    torch.cuda.set_device(index)
+    at_start_of_threads(lambda: torch.cuda.set_device(index))
+
+
+def at_start_of_threads(act: Callable[[], None]) -> None:
+    """Run *act* once in each thread that is started from now on, before its own code."""
+
+    def hook(frame: FrameType, event: str, argument: object) -> None:
+        sys.setprofile(None)
+        act()
+
+    threading.setprofile(hook)
+
+
+def seed_generators(seed: int) -> None:
+    """Seed the global generators of ``random``, numpy and, where it is loaded, torch."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "manual_seed"):
+        torch.manual_seed(seed % 2**63)
+
+
+def pin_memory(block: npt.NDArray[np.uint8]) -> bool:
+    """Lock *block* for transfers from the device; ``False`` when that cannot be done."""
+    import torch
+
+    registered = torch.cuda.cudart().cudaHostRegister(block.ctypes.data, block.nbytes, 0)
+    return int(registered) == 0
+
+
+def unpin_memory(block: npt.NDArray[np.uint8]) -> None:
+    """Undo ``pin_memory``."""
+    import torch
+
+    torch.cuda.cudart().cudaHostUnregister(block.ctypes.data)
+
+
+def copy_from_device(target: npt.NDArray[Any], tensor: Any) -> None:
+    """Start to copy a tensor on a device into *target*; see ``wait_for_device``."""
+    import torch
+
+    torch.from_numpy(target).copy_(tensor.detach(), non_blocking=True)
+
+
+def wait_for_device() -> None:
+    """Return once all copies have arrived."""
+    import torch
+
+    torch.cuda.current_stream().synchronize()

@@ -1,0 +1,128 @@
+"""Rank: one process' end of a worker group, as verbs see it."""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from reactor_runtime.distributed.channel import Channel
+from reactor_runtime.distributed.messages import (
+    Call,
+    FromRank,
+    Notice,
+    Place,
+    Reply,
+    Resume,
+    Suspended,
+    ToRank,
+)
+from reactor_runtime.distributed.parcel import ParcelReader, ParcelWriter
+from reactor_runtime.distributed.slot_writer import SlotWriter
+from reactor_runtime.errors import WorkerGroupStateError
+from reactor_runtime.world import World
+
+PARENT_GONE = 70  # exit status of a rank whose parent closed the channel
+
+
+class Rank:
+    """This process' place in the group: its frames, and its line to the group.
+
+    Args:
+        channel: The line to the group.
+        world: This rank's place.
+        seed_generators: Seeds this process' global generators.
+
+    Attributes:
+        world: This rank's place.
+        frames: Where frames are written.
+    """
+
+    def __init__(
+        self, channel: Channel, world: World, seed_generators: Callable[[int], None]
+    ) -> None:
+        self.world = world
+        self.frames = SlotWriter(world.device)
+        self._channel = channel
+        self._seed_generators = seed_generators
+        self._writer = ParcelWriter()
+        self._reader = ParcelReader(shares=True)
+        self._packing = threading.Lock()
+        self._call = 0
+        self._worker: Any = None
+
+    def fileno(self) -> int:
+        """Return the channel's number: readable when ``receive`` will not wait."""
+        return self._channel.fileno()
+
+    @property
+    def is_called(self) -> bool:
+        """Whether a message has been read from the channel and waits to be received."""
+        return self._channel.holds_parcel
+
+    def post(self, payload: object) -> None:
+        """Say something to the group, from any thread, in or between calls."""
+        self.send(Notice(payload))
+
+    def suspend(self, payload: object, compute_s: float = 0.0) -> Any:
+        """Interrupt the running verb on all ranks until the group resumes it.
+
+        Every rank must suspend at the same place. Only the verb's own thread may call this.
+
+        Returns:
+            What the group passed to ``resume``.
+        """
+        self.send(Suspended(self._call, payload, compute_s))
+        message = self.receive()
+        if not isinstance(message, Resume) or message.number != self._call:
+            raise WorkerGroupStateError("resume", type(message).__name__)
+        return message.payload
+
+    def seat(self, worker: Any) -> None:
+        """Give *worker* its place in the world and its frames."""
+        self._worker = worker
+        for name in ("rank", "world_size", "local_rank", "device", "is_leader"):
+            setattr(worker, name, getattr(self.world, name))
+        worker.frames = self.frames
+
+    def seed(self, seed: int) -> None:
+        """Seed this process' global generators and tell the worker."""
+        self._worker.seed = seed
+        self._seed_generators(seed)
+
+    def begin(self, call: Call) -> None:
+        """Take note of *call*'s number and slot."""
+        self._call = call.number
+        self._writer.recycle()
+        for number in call.gone:
+            self.frames.retire(number)
+        self.frames.begin(call.slot)
+
+    def place(self, order: Place) -> None:
+        """Write what waits for room into the slot of *order*, and answer."""
+        for number in order.gone:
+            self.frames.retire(number)
+        with_offers = order.takes_offers_of == self.world.rank
+        self.frames.place_waiting(order.slot, with_offers=with_offers)
+        self.answer(None, 0.0)
+
+    def answer(self, payload: object, compute_s: float) -> None:
+        """Reply to the current call."""
+        parts, needs = self.frames.finish()
+        held = self._reader.held()
+        self.send(Reply(self._call, payload, parts, needs, held, compute_s))
+
+    def send(self, message: FromRank) -> None:
+        """Send *message* to the group, from any thread."""
+        with self._packing:
+            self._channel.send(self._writer.pack(message))
+
+    def receive(self) -> ToRank:
+        """Wait for the group; end the process when it is gone."""
+        parcel = self._channel.receive()
+        if parcel is None:
+            os._exit(PARENT_GONE)
+        message, files = self._reader.unpack(parcel)
+        if isinstance(message, Call | Place) and message.grants:
+            for grant, file in zip(message.grants, files, strict=True):
+                self.frames.adopt(grant, file)
+        return message  # type: ignore[no-any-return]  # a pickle's type is not known

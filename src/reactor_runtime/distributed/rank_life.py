@@ -1,0 +1,29 @@
+"""What keeps a rank tied to its parent, and lets the parent look into it. Runs before all else."""
+
+import ctypes
+import faulthandler
+import os
+import signal
+import sys
+from typing import Final
+
+_PR_SET_PDEATHSIG: Final = 1
+STACKS_SIGNAL: Final = getattr(signal, "SIGRTMIN", signal.SIGUSR2) + 9
+ORPHANED: Final = 71  # exit status of a rank whose parent was gone before it looked
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel kill this process when the thread that started it ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(ORPHANED)
+
+
+def show_stacks_in(descriptor: int) -> None:
+    """Write all Python stacks to *descriptor* on ``STACKS_SIGNAL``, and to stderr on a crash.
+
+    The stacks come from a C signal handler: a rank inside a native call shows them too.
+    """
+    faulthandler.enable(file=sys.stderr, all_threads=False)
+    faulthandler.register(STACKS_SIGNAL, file=descriptor, all_threads=True)

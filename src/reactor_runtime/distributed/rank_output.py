@@ -1,0 +1,129 @@
+"""RankOutput: what a rank writes to its pipes, line by line into the log, within bounds."""
+
+import os
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from reactor_runtime.distributed.rank_log import write_again
+from reactor_runtime.log import get_logger
+
+_log = get_logger("rank")
+
+_READ: Final = 256 << 10
+_LONGEST_LINE: Final = 64 << 10  # bytes; the rest of a longer line is dropped
+_BURST: Final = 12_000  # lines of one pipe that may come at once
+_LINE_UNIT: Final = 4 << 10  # bytes of a long line that count as one line more
+_LINES_PER_S: Final = 1_000
+_LAST_LINES: Final = 20
+_LAST_READS: Final = 64
+
+
+class RankOutput:
+    """One pipe of one rank.
+
+    Args:
+        rank: Whose.
+        descriptor: The end to read from; closed by ``close``.
+        name: ``stdout``, ``stderr``, or ``log`` for structured lines.
+        fields: Returns fields for every line, for instance the session.
+    """
+
+    def __init__(
+        self, rank: int, descriptor: int, name: str, fields: Callable[[], Mapping[str, Any]]
+    ) -> None:
+        self._rank, self._descriptor, self._name = rank, descriptor, name
+        self._fields = fields
+        self._reading = threading.Lock()
+        self._rest = b""
+        self._budget, self._refilled = float(_BURST), time.monotonic()
+        self._dropped = 0
+        self._tail: deque[str] = deque(maxlen=_LAST_LINES)
+
+    def fileno(self) -> int:
+        """Return the pipe's number, to wait on; not blocking."""
+        return self._descriptor
+
+    def last_words(self) -> str:
+        """Return the last lines."""
+        return "\n".join(self._tail)
+
+    def drain(self) -> bool:
+        """Log what is there; ``False`` once the pipe has ended. Any thread may call it."""
+        with self._reading:
+            try:
+                found = os.read(self._descriptor, _READ)
+            except BlockingIOError:
+                return True
+            if not found:
+                self._finish()
+                return False
+            self._accept(found)
+        return True
+
+    def drain_rest(self) -> None:
+        """Log what is left in the pipe, up to a bound, without waiting for more."""
+        for _ in range(_LAST_READS):
+            if not select.select([self._descriptor], [], [], 0)[0] or not self.drain():
+                return
+
+    def close(self) -> None:
+        """Close the pipe. Idempotent."""
+        if self._descriptor >= 0:
+            self._finish()
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _accept(self, found: bytes) -> None:
+        self._refill()
+        whole, separator, rest = (self._rest + found).rpartition(b"\n")
+        if len(rest) > _LONGEST_LINE:
+            whole, separator, rest = whole + separator + rest[:_LONGEST_LINE], b"\n", b""
+            self._dropped += 1
+        self._rest = rest
+        if separator:
+            self._take(whole)
+
+    def _take(self, whole: bytes) -> None:
+        budget = max(0, int(self._budget))
+        lines = whole.split(b"\n", budget + 1)
+        if len(lines) > budget:
+            kept, rest = lines[:budget], lines[budget:]
+            self._dropped += sum(part.count(b"\n") + 1 for part in rest)
+        else:
+            kept = lines
+            self._report_dropped()
+        self._budget -= sum(1 + len(line) // _LINE_UNIT for line in kept)
+        for line in kept:
+            self._write(line[:_LONGEST_LINE])
+
+    def _write(self, line: bytes) -> None:
+        extra = {"rank": self._rank, **self._fields()}
+        if self._name == "log" and write_again(line, extra):
+            return
+        text = line.decode("utf-8", "backslashreplace").rstrip("\r")
+        if not text.strip():
+            return
+        if self._name == "stderr":
+            self._tail.append(text)
+        _log.info("rank_output", stream=self._name, text=text, **extra)
+
+    def _refill(self) -> None:
+        now = time.monotonic()
+        gained = (now - self._refilled) * _LINES_PER_S
+        self._budget, self._refilled = min(_BURST, self._budget + gained), now
+
+    def _finish(self) -> None:
+        if self._rest:
+            rest, self._rest = self._rest, b""
+            self._take(rest)
+        self._report_dropped()
+
+    def _report_dropped(self) -> None:
+        if self._dropped:
+            dropped, self._dropped = self._dropped, 0
+            extra = {"rank": self._rank, **self._fields()}
+            _log.warning("rank_output_dropped", stream=self._name, lines=dropped, **extra)

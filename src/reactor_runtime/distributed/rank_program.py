@@ -1,0 +1,119 @@
+"""The life of a rank after it is tied to its parent: import, construct, serve verbs, leave."""
+
+import os
+import sys
+import time
+from typing import Any, TextIO
+
+from reactor_runtime.distributed.channel import Channel
+from reactor_runtime.distributed.failure_report import describe_failure
+from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Reached, Ready
+from reactor_runtime.distributed.parcel import ParcelReader
+from reactor_runtime.distributed.rank import PARENT_GONE, Rank
+from reactor_runtime.distributed.rank_environment import IMPORTING
+
+
+class RankProgram:
+    """Runs one rank.
+
+    Args:
+        channel: The line to the group.
+        log: Where structured log lines go.
+    """
+
+    def __init__(self, channel: Channel, log: TextIO) -> None:
+        self._channel = channel
+        self._log = log
+        self._in_group = False
+
+    def run(self) -> None:
+        """Live from the first message to the last."""
+        parcel = self._channel.receive()
+        if parcel is None:
+            os._exit(PARENT_GONE)
+        launch, _ = ParcelReader(shares=False).unpack(parcel)
+        rank = self._take_place(launch)
+        worker = self._construct(launch, rank)
+        if worker is not None:
+            self._serve(rank, worker)
+
+    def _take_place(self, launch: Launch) -> Rank:
+        sys.path[:] = launch.folders
+        os.chdir(launch.working_folder)
+        from reactor_runtime.distributed.rank_log import write_log_to
+
+        write_log_to(self._log, launch.log_level)
+        from reactor_runtime.distributed.process_group import seed_generators
+
+        return Rank(self._channel, launch.world, seed_generators)
+
+    def _construct(self, launch: Launch, rank: Rank) -> Any:
+        """Return the worker; ``None`` when author code raised: the group has been told."""
+        from reactor_runtime.distributed.process_group import use_device
+
+        phase = "import"
+        try:
+            worker_class = launch.worker.load()
+            os.environ.pop(IMPORTING, None)
+            if launch.membership is not None:
+                phase = "init_process_group"
+                rank.send(Reached(phase))
+                self._join(launch, rank)
+            elif "torch" in sys.modules:
+                use_device(rank.world.device)
+            phase = "construct"
+            rank.send(Reached(phase))
+            worker = worker_class()
+            rank.seat(worker)
+        except BaseException as error:  # noqa: BLE001 - author code may raise anything, SystemExit too
+            rank.send(describe_failure(error, phase))
+            self._wait_for_the_end(rank)
+            return None
+        rank.send(Ready())
+        return worker
+
+    def _join(self, launch: Launch, rank: Rank) -> None:
+        from reactor_runtime.distributed.process_group import join_group
+
+        assert launch.membership is not None
+        join_group(launch.membership, rank.world)
+        self._in_group = True
+
+    def _serve(self, rank: Rank, worker: Any) -> None:
+        idle = getattr(worker, "idle", None)
+        while True:
+            if idle is not None:
+                idle(rank)  # lives on until there is a message
+            try:
+                message = rank.receive()
+            except Exception as error:  # noqa: BLE001 - contents of a message that do not come back
+                rank.send(describe_failure(error, ""))
+                continue
+            if isinstance(message, Call):
+                self._answer(rank, worker, message)
+            elif isinstance(message, Place):
+                rank.place(message)
+            elif isinstance(message, Exit):
+                self._leave()
+                return
+
+    @staticmethod
+    def _answer(rank: Rank, worker: Any, call: Call) -> None:
+        began = time.perf_counter()
+        try:
+            rank.begin(call)
+            payload = call.verb.run(worker, rank)
+            rank.answer(payload, time.perf_counter() - began)
+        except BaseException as error:  # noqa: BLE001 - author code may raise anything, SystemExit too
+            rank.send(describe_failure(error, call.verb.phase))
+
+    def _leave(self) -> None:
+        if self._in_group:
+            from reactor_runtime.distributed.process_group import leave_group
+
+            leave_group()
+
+    @staticmethod
+    def _wait_for_the_end(rank: Rank) -> None:
+        while not isinstance(rank.receive(), Exit):
+            pass

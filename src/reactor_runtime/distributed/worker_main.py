@@ -1,0 +1,33 @@
+"""The program of one rank: ``python -m reactor_runtime.distributed.worker_main``.
+
+Its arguments are open files of the parent: the channel, where stacks go, where log lines go. What
+it loads is small: neither a server nor media, and torch only if a process group is wanted.
+"""
+
+import os
+import socket
+import sys
+
+from reactor_runtime.distributed.rank_life import die_with, show_stacks_in
+
+
+def main(arguments: list[str]) -> None:
+    """Run the rank to its end."""
+    parent, channel_file, stacks_file, log_file = map(int, arguments)
+    die_with(parent)
+    for descriptor in (channel_file, stacks_file, log_file):
+        os.set_inheritable(descriptor, False)
+    show_stacks_in(stacks_file)
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
+
+    from reactor_runtime.distributed.channel import Channel
+    from reactor_runtime.distributed.rank_program import RankProgram
+
+    channel = Channel(socket.socket(fileno=channel_file))
+    log = os.fdopen(log_file, "w", encoding="utf-8", buffering=1)
+    RankProgram(channel, log).run()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

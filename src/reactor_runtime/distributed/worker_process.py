@@ -1,0 +1,166 @@
+"""WorkerProcess: the parent's handle on one rank's process. The only place that starts one."""
+
+import fcntl
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from reactor_runtime.distributed.anonymous_memory import make_anonymous_file
+from reactor_runtime.distributed.channel import Channel, make_socket_pair
+from reactor_runtime.distributed.rank_environment import python_command
+from reactor_runtime.distributed.rank_output import RankOutput
+
+_PROGRAM: Final = "reactor_runtime.distributed.worker_main"
+_PIPE_BYTES: Final = 256 << 10
+
+
+class WorkerProcess:
+    """One rank's process, from its start to its end.
+
+    The thread that makes it must outlive it: the kernel ends the rank with that thread.
+
+    Args:
+        rank: The rank.
+        environment: The whole environment.
+        store_file: An open file the rank inherits for the process group; -1 for none.
+        fields: Returns fields for every line the rank logs.
+
+    Attributes:
+        rank: The rank.
+        channel: The line to it.
+        outputs: Its pipes.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        environment: Mapping[str, str],
+        store_file: int,
+        fields: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        self.rank = rank
+        own_end, far_end = make_socket_pair()
+        self.channel = Channel(own_end)
+        self._stacks = make_anonymous_file("reactor-stacks")
+        pipes = [os.pipe() for _ in range(3)]
+        names = ("stdout", "stderr", "log")
+        self.outputs = [
+            RankOutput(rank, read, name, fields)
+            for (read, _), name in zip(pipes, names, strict=True)
+        ]
+        for read, _ in pipes:
+            os.set_blocking(read, False)
+            with suppress(OSError, AttributeError):
+                fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        out, err, log = (write for _, write in pipes)
+        files = (far_end.fileno(), self._stacks, log)
+        inherited = (*files, store_file) if store_file >= 0 else files
+        try:
+            self._popen = subprocess.Popen(
+                python_command(_PROGRAM, os.getpid(), *files),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=dict(environment),
+                pass_fds=inherited,
+                start_new_session=True,
+            )
+        except OSError:
+            self.close()
+            raise
+        finally:
+            far_end.close()
+            for _, write in pipes:
+                os.close(write)
+        self.exit_file = _open_pidfd(self._popen.pid)
+
+    @property
+    def pid(self) -> int:
+        """The process' number."""
+        return self._popen.pid
+
+    def exit_code(self) -> int | None:
+        """Return how it ended, minus the signal that killed it; ``None`` while it lives."""
+        return self._popen.poll()
+
+    def wait(self, within_s: float) -> int | None:
+        """Wait for its end; ``None`` when it still lives after *within_s* seconds."""
+        if self._exit_is_seen(max(0.0, within_s)):
+            return self._popen.poll()
+        with suppress(subprocess.TimeoutExpired):
+            return self._popen.wait(0.0 if self.exit_file >= 0 else max(0.0, within_s))
+        return None
+
+    def signal(self, number: int) -> None:
+        """Send it a signal; nothing happens once it has ended."""
+        self._popen.send_signal(number)
+
+    def state(self) -> str:
+        """Return the kernel's letter for what it does, such as ``S`` or ``T``; ``?`` if unknown."""
+        try:
+            text = Path(f"/proc/{self.pid}/stat").read_text(encoding="utf-8", errors="replace")
+            return text.rpartition(")")[2].split()[0]
+        except (OSError, IndexError):
+            return "?"
+
+    def read_stacks(self) -> str:
+        """Return what the rank has written of its stacks so far."""
+        size = os.fstat(self._stacks).st_size
+        return os.pread(self._stacks, size, 0).decode("utf-8", "replace")
+
+    def last_words(self) -> str:
+        """Return the end of what it wrote to standard error."""
+        return self.outputs[1].last_words()
+
+    def _exit_is_seen(self, within_s: float) -> bool:
+        if self.exit_file < 0 or self._popen.returncode is not None:
+            return False
+        return bool(select.select([self.exit_file], [], [], within_s)[0])
+
+    def close(self) -> None:
+        """Let go of every file. The process must have ended, or never begun. Idempotent."""
+        self.channel.close()
+        for output in self.outputs:
+            output.close()
+        for name in ("_stacks", "exit_file"):
+            descriptor = getattr(self, name, -1)
+            if descriptor >= 0:
+                os.close(descriptor)
+                setattr(self, name, -1)
+
+
+class GuardProcess:
+    """The small process that outlives this one by a moment and ends what is left of a group.
+
+    Args:
+        mark: What the group's processes bear in their environment.
+    """
+
+    def __init__(self, mark: str) -> None:
+        program = Path(__file__).with_name("orphan_guard.py")
+        self._popen = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(program), mark],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env={},
+        )
+
+    def call_off(self) -> None:
+        """End it; nothing is left for it to do. Idempotent."""
+        assert self._popen.stdin is not None
+        self._popen.send_signal(signal.SIGKILL)
+        self._popen.wait()
+        self._popen.stdin.close()
+
+
+def _open_pidfd(pid: int) -> int:
+    """Return a file that can be read once the process has ended; -1 where there is none."""
+    return os.pidfd_open(pid) if hasattr(os, "pidfd_open") else -1
