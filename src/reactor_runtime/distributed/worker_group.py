@@ -131,6 +131,11 @@ class WorkerGroup:
         return self._life.state in living
 
     @property
+    def state(self) -> str:
+        """What the group is doing, in words."""
+        return self._life.state.value
+
+    @property
     def failure(self) -> ReactorError | None:
         """The error that broke the group."""
         return self._life.failure
