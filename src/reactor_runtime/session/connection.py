@@ -88,6 +88,10 @@ class ConnectionListener(Protocol):
         """Whether inbound frames of *track* from this connection are of use (decode or drop)."""
         ...
 
+    def failed(self, connection: Connection, reason: str) -> None:
+        """The peer's offer was answered, but no connection came of it."""
+        ...
+
     def closed(self, connection: Connection, reason: str) -> None:
         """The connection is gone, whoever closed it. Called once, if ``opened`` was."""
         ...

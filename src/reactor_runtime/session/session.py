@@ -224,6 +224,12 @@ class Session:
         """Whether inbound frames of *track* from this connection are of use."""
         return self._audience.may_feed(connection, track)
 
+    def failed(self, connection: Connection, reason: str) -> None:
+        """An answered offer led to nothing: operators are told why."""
+        self._course.note(
+            "error", message=reason, conn_id=connection.connection_id, transport="webrtc"
+        )
+
     def closed(self, connection: Connection, reason: str) -> None:
         """The connection is gone, whoever closed it."""
         self._audience.leave(connection, reason)

@@ -59,6 +59,10 @@ class RecordingListener:
     def wants_media(self, connection: Connection, track: str) -> bool:
         return self.is_wanting
 
+    def failed(self, connection: Connection, reason: str) -> None:
+        self.events.append(("failed", connection.connection_id))
+        self.reasons.append(reason)
+
     def closed(self, connection: Connection, reason: str) -> None:
         del self.open[connection.connection_id]
         self.events.append(("closed", connection.connection_id))
