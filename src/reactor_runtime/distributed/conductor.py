@@ -7,6 +7,7 @@ from typing import Any
 
 from reactor_runtime.distributed.call_result import CallResult, CallTiming, widest
 from reactor_runtime.distributed.crew import Crew
+from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.frame_parts import NeedsRoom, Part
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Reply, Resume, Suspended
@@ -43,7 +44,7 @@ class Conductor:
         self._verb: Verb | None = None
         self._slot: int | None = None
 
-    def launch(self, orders: Sequence[Launch], timeout_s: float) -> None:
+    def launch(self, orders: Sequence[Launch], deadline: Deadline) -> None:
         """Tell every rank who it is; returns when all have constructed their worker.
 
         Raises:
@@ -52,14 +53,14 @@ class Conductor:
         for order in orders:
             self._crew.send(self._writer.pack(order), order.world.rank)
         roll = RollCall(self._crew, "import", self._on_notice)
-        roll.collect(timeout_s, OnError.BREAK, self._limits.settle_s)
+        roll.collect(deadline, OnError.BREAK, self._limits.settle_s)
 
-    def call(self, verb: Verb, timeout_s: float, label: str = "") -> CallResult:
+    def call(self, verb: Verb, deadline: Deadline, label: str = "") -> CallResult:
         """Have every rank do *verb*.
 
         Args:
             verb: What to do.
-            timeout_s: Seconds they have; 0 for ever.
+            deadline: Until when.
             label: What to call the frames while readers hold them.
 
         Raises:
@@ -77,13 +78,13 @@ class Conductor:
             self._ring.tell_again(grants, gone)
             raise
         self._crew.send(parcel)
-        return self._gather(timeout_s, label, began)
+        return self._gather(deadline, label, began)
 
-    def resume(self, payload: object, timeout_s: float, label: str = "") -> CallResult:
+    def resume(self, payload: object, deadline: Deadline, label: str = "") -> CallResult:
         """Let the suspended verb go on; see ``call``."""
         began = time.perf_counter()
         self._crew.send(self._writer.pack(Resume(self._number, payload)))
-        return self._gather(timeout_s, label, began)
+        return self._gather(deadline, label, began)
 
     def dismiss(self) -> None:
         """Ask every rank to end."""
@@ -94,9 +95,9 @@ class Conductor:
         self._writer.close()
         self._ring.close()
 
-    def _gather(self, timeout_s: float, label: str, began: float) -> CallResult:
+    def _gather(self, deadline: Deadline, label: str, began: float) -> CallResult:
         sent = time.perf_counter()
-        answers = self._collect(timeout_s)
+        answers = self._collect(deadline)
         heard = time.perf_counter()
         timing = CallTiming(
             broadcast_s=sent - began,
@@ -112,24 +113,24 @@ class Conductor:
         self._writer.recycle({block for answer in answers for block in answer.held})
         result = CallResult(payloads=payloads, timing=timing)
         if any(answer.parts or answer.needs for answer in answers):
-            return self._with_frames(result, answers, timeout_s, label)
+            return self._with_frames(result, answers, deadline, label)
         return result
 
-    def _collect(self, timeout_s: float) -> list[Any]:
+    def _collect(self, deadline: Deadline) -> list[Any]:
         assert self._verb is not None
         roll = RollCall(self._crew, self._verb.phase, self._on_notice)
-        answers = roll.collect(timeout_s, self._verb.on_error, self._limits.settle_s)
+        answers = roll.collect(deadline, self._verb.on_error, self._limits.settle_s)
         stray = [rank for rank, answer in answers.items() if answer.number != self._number]
         if stray:
             raise self._desync("an answer belongs to another call", [r in stray for r in answers])
         return [answers[rank] for rank in sorted(answers)]
 
     def _with_frames(
-        self, result: CallResult, answers: list[Reply], timeout_s: float, label: str
+        self, result: CallResult, answers: list[Reply], deadline: Deadline, label: str
     ) -> CallResult:
         written = [(rank, part) for rank, reply in enumerate(answers) for part in reply.parts]
         began = time.perf_counter()
-        second = self._make_room(answers, written, timeout_s)
+        second = self._make_room(answers, written, deadline)
         written += [(rank, part) for rank, reply in enumerate(second) for part in reply.parts]
         parts = self._agree(written)
         if self._slot is None or not parts:
@@ -140,7 +141,7 @@ class Conductor:
         return replace(result, parts=parts, timing=timing, lease=self._ring.lease(self._slot))
 
     def _make_room(
-        self, answers: list[Reply], written: list[tuple[int, Part]], timeout_s: float
+        self, answers: list[Reply], written: list[tuple[int, Part]], deadline: Deadline
     ) -> list[Reply]:
         """Have what waits in the ranks written into a larger slot; the second round of a call."""
         led = {part.track for rank, part in written if rank == 0}
@@ -156,7 +157,7 @@ class Conductor:
         grants, files, gone = self._ring.news()
         place = Place(self._number, self._slot, grants, gone, offerer)
         self._crew.send(self._writer.pack(place, files))
-        return self._collect(timeout_s)
+        return self._collect(deadline)
 
     def _agree(
         self, written: Iterable[tuple[int, Part]]

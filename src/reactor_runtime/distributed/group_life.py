@@ -1,7 +1,6 @@
 """GroupLife: a worker group from its start to its end, and the one failure in between."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from typing import Any
 from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.distributed.conductor import Conductor
 from reactor_runtime.distributed.crew import Crew
+from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.group_start import GroupStart
 from reactor_runtime.distributed.group_state import GroupEvent, GroupState, may, next_state
@@ -169,12 +169,10 @@ class GroupLife:
         self._parts.crew.leave()
 
     def _make_ready(self, conductor: Conductor, start: GroupStart, verbs: Sequence[Verb]) -> None:
-        load_s = self._limits.load_s
-        deadline = time.monotonic() + load_s
-        conductor.launch(start.orders(), load_s)
+        deadline = Deadline.after(self._limits.load_s)
+        conductor.launch(start.orders(), deadline)
         for verb in verbs:
-            left_s = max(0.001, deadline - time.monotonic()) if load_s else 0.0
-            conductor.call(verb, left_s)
+            conductor.call(verb, deadline)
 
     @contextmanager
     def _breaking_on_error(self, *, survives: bool = False) -> Iterator[None]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from reactor_runtime.distributed.crew import Crew
+from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.failure_report import describe_failure, worker_error
 from reactor_runtime.distributed.hang_report import stacks_of
 from reactor_runtime.distributed.messages import Failure, Notice, Reached
@@ -60,20 +61,19 @@ class RollCall:
         self._failures: dict[int, Failure] = {}
         self._is_over = False
 
-    def collect(self, timeout_s: float, on_error: OnError, settle_s: float) -> dict[int, Any]:
+    def collect(self, deadline: Deadline, on_error: OnError, settle_s: float) -> dict[int, Any]:
         """Return every rank's answer.
 
         Args:
-            timeout_s: Seconds they have; 0 for ever.
+            deadline: Until when.
             on_error: Whether to wait for the others when a rank has raised.
             settle_s: For how long then.
 
         Raises:
             CallFailed: A rank raised, died or was silent, or the group is to stop.
         """
-        deadline = time.monotonic() + timeout_s if timeout_s else None
         patience_s = settle_s if on_error is OnError.SETTLE else _LISTEN_ON_S
-        until = deadline
+        until = deadline.until
         while not self._is_over and len(self._answers) + len(self._failures) < len(self._phases):
             left_s = None if until is None else until - time.monotonic()
             if left_s is not None and left_s <= 0:
@@ -87,7 +87,7 @@ class RollCall:
         if self._troubles:
             raise self._failed(on_error)
         if len(self._answers) < len(self._phases):
-            raise CallFailed(self._silence(timeout_s))
+            raise CallFailed(self._silence(deadline.timeout_s))
         return self._answers
 
     def _take(self, sign: Sign) -> None:

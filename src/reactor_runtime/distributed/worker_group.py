@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from reactor_runtime.distributed.call_result import CallResult, widest
 from reactor_runtime.distributed.class_reference import refer_to
+from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.frame_parts import Shape
 from reactor_runtime.distributed.group_life import GroupLife, GroupListeners
 from reactor_runtime.distributed.group_limits import GroupLimits
@@ -182,16 +183,16 @@ class WorkerGroup:
             RankDesync: The ranks differ.
             FramesHeldError: Readers hold all slots for frames; nothing was done.
         """
-        limit_s = self._limits.turn_s if timeout_s is None else timeout_s
+        deadline = Deadline.after(self._limits.turn_s if timeout_s is None else timeout_s)
         return self._life.call(
-            lambda conductor: conductor.call(verb, limit_s, label), GroupEvent.CALL, verb.phase
+            lambda conductor: conductor.call(verb, deadline, label), GroupEvent.CALL, verb.phase
         )
 
     def resume(self, payload: object, timeout_s: float | None = None) -> CallResult:
         """Let the call that all ranks suspended go on, each with *payload*; raises as ``call``."""
-        limit_s = self._limits.turn_s if timeout_s is None else timeout_s
+        deadline = Deadline.after(self._limits.turn_s if timeout_s is None else timeout_s)
         return self._life.call(
-            lambda conductor: conductor.resume(payload, limit_s), GroupEvent.RESUME, "resume"
+            lambda conductor: conductor.resume(payload, deadline), GroupEvent.RESUME, "resume"
         )
 
     def start_session(self, params: Any = None, seed: int | None = None) -> int:

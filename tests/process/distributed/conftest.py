@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.process.distributed.traces import leftovers
 
 from reactor_runtime.distributed.worker_group import WorkerGroup
-from tests.process.distributed.traces import leftovers
 
 SETTLE_S = 3.0
 

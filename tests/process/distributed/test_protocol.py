@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.process.distributed.traces import is_alive, wait_until
+from tests.process.distributed.workers import SHAPE, Painter
 
 from reactor_runtime.distributed.teardown import Ending
 from reactor_runtime.distributed.worker_group import WorkerGroup
@@ -21,8 +23,6 @@ from reactor_runtime.errors import (
     WorkerError,
     WorkerGroupStateError,
 )
-from tests.process.distributed.traces import is_alive, wait_until
-from tests.process.distributed.workers import SHAPE, Painter
 
 MakeGroup = Callable[..., WorkerGroup]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.process.distributed.faults import FAULTS
 
 from reactor_runtime.distributed.worker import DistributedWorker
-from tests.process.distributed.faults import FAULTS
 
 SHAPE = (4, 12, 16, 3)
 
