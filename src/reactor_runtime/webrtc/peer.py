@@ -24,6 +24,7 @@ from reactor_runtime.webrtc.web_rtc_settings import PlayoutDelay, WebRtcSettings
 
 _log = get_logger(__name__)
 _MAX_HELD_FRAMES = 64
+_CURE = "let UDP through to this host, or set --public-address, --port-range or --turn"
 
 
 class PeerState(StrEnum):
@@ -108,10 +109,14 @@ class Peer(Connection):
 
     # --- its life ---
 
-    async def run(self, stage: Callable[[str], None]) -> None:
-        """Answer (through *stage*), connect, serve, and let go of everything."""
+    async def run(self, stage: Callable[[str], None]) -> bool:
+        """Answer (through *stage*), connect, serve, and let go of everything.
+
+        Returns:
+            Whether the connection ever opened; if not, ``link.lost_reason`` says why.
+        """
         link, limit_s = self.link, self._needs.settings.connect_timeout_s
-        started = self._needs.clock.now()
+        started, has_opened = self._needs.clock.now(), False
         try:
             async with asyncio.timeout(limit_s):
                 await link.unless_lost(link.gather())
@@ -120,17 +125,21 @@ class Peer(Connection):
                 await link.unless_lost(self._channels.opened())
             self._figures.note_open(self._needs.clock.now() - started)
             self._open()
+            has_opened = self._state is PeerState.OPEN
             await link.lost.wait()
             has_left = link.lost_reason == PEER_LEFT
             self._end(link.lost_reason, EndCause.LEFT if has_left else EndCause.FAULT)
         except TimeoutError:
-            self._end(f"no live connection within {limit_s:g} s of its offer", EndCause.NO_PATH)
+            was_heard = self.silent_for_s < self._needs.clock.now() - started
+            found = "live connection" if was_heard else "network path to the peer"
+            self._fail(f"no {found} within {limit_s:g} s of its offer")
         except ConnectionError as error:
-            self._end(str(error), EndCause.NO_PATH)
+            self._fail(str(error))
         finally:
             self._end("failed", EndCause.FAULT)
             await _release(self._media, link, self._needs.settings.close_timeout_s)
             self._finished.set()
+        return has_opened
 
     def _open(self) -> None:
         self._state = PeerState.OPEN
@@ -146,6 +155,16 @@ class Peer(Connection):
         held, self._held = self._held, []
         for channel, frame in held:
             self._receive(channel, frame)
+
+    def _fail(self, reason: str) -> None:
+        """Note that nothing came of the offer, and tell whoever can do something about it."""
+        self.link.give_up(reason)
+        if self._state is PeerState.CONNECTING and reason != PEER_LEFT:
+            _log.warning(
+                "connection_failed", connection=self.connection_id, reason=reason, cure=_CURE
+            )
+            self._needs.listener.failed(self, reason)
+        self._end(reason, EndCause.LEFT if reason == PEER_LEFT else EndCause.NO_PATH)
 
     def _end(self, reason: str, cause: EndCause) -> None:
         was, self._state = self._state, PeerState.CLOSED

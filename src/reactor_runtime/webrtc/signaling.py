@@ -171,10 +171,12 @@ class Signaling:
                 self._ticker = self._tasks.spawn(self._tick(), "connections-tick")
 
     async def _serve(self, peer: Peer, answer: StagedAnswer) -> None:
+        has_opened = False
         try:
-            await peer.run(answer.stage)
+            has_opened = await peer.run(answer.stage)
         finally:
-            answer.fail(peer.link.lost_reason)
+            if not has_opened:
+                answer.fail(peer.link.lost_reason)
             if self._peers.get(peer.connection_id) is peer:
                 del self._peers[peer.connection_id]
 
@@ -202,7 +204,7 @@ class Signaling:
         Raises:
             ConnectionIdError: The id is outside 1001-9999.
             UnknownConnectionError: Nobody registered it or made an offer for it.
-            NegotiationError: The offer could not be answered after all.
+            NegotiationError: The offer could not be answered after all, or led to no connection.
         """
         check_id(connection_id)
         answer = self._answers.get(connection_id)

@@ -29,16 +29,15 @@ class StagedAnswer:
         self._settled.set()
 
     def fail(self, reason: str) -> None:
-        """Say why there will be none; no effect once there was one."""
-        if not self.is_settled:
-            self._failure = reason
-            self._settled.set()
+        """Say why no connection comes of the offer, answered or not."""
+        self._failure = reason
+        self._settled.set()
 
     async def take(self, wait_s: float) -> str | None:
         """Return the answer once, waiting up to *wait_s* seconds for it.
 
         Raises:
-            NegotiationError: There will be none.
+            NegotiationError: No connection comes of the offer.
         """
         if wait_s > 0 and not self.is_settled:
             try:

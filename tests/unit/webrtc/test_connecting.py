@@ -14,6 +14,7 @@ from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Vi
 from reactor_runtime.errors import (
     ConnectionIdError,
     ConnectionLimitError,
+    NegotiationError,
     OfferError,
     PortTakenError,
     UnknownConnectionError,
@@ -154,7 +155,10 @@ async def test_an_offer_that_never_connects_is_reaped_and_its_place_is_free(
     await signaling.offer(5000, offer(application("0") + unroutable))
     assert await signaling.take_answer(5000, wait_s=1) is not None
     await until(lambda: len(signaling) == 0, 3)
-    assert listener.events == []
+    assert listener.events == [("failed", 5000)]
+    assert listener.reasons == ["no network path to the peer within 0.3 s of its offer"]
+    with pytest.raises(NegotiationError, match="no network path"):
+        await signaling.take_answer(5000)
     await signaling.offer(5001, offer(application("0")))
 
 
