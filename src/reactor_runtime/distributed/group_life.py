@@ -41,6 +41,11 @@ class GroupListeners:
     on_notice: Callable[[int, Any], None] | None = None
     log_fields: Mapping[str, Any] = field(default_factory=dict)
 
+    def pass_on(self, rank: int, payload: Any) -> None:
+        """Tell what *rank* said."""
+        if self.on_notice is not None:
+            self.on_notice(rank, payload)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Running:
@@ -93,7 +98,7 @@ class GroupLife:
                 raise WorkerGroupStateError("start", self.state.value, "make a new one")
             self._move(GroupEvent.START)
         crew = Crew(self._on_sign, start.environment.token)
-        conductor = Conductor(crew, self._ring, self._limits, self._pass_on)
+        conductor = Conductor(crew, self._ring, self._limits, self._listeners.pass_on)
         self._running = _Running(start=start, crew=crew, conductor=conductor)
         with self._breaking_on_error():
             crew.start(start.spawns(lambda: self._listeners.log_fields))
@@ -237,14 +242,10 @@ class GroupLife:
         error: WorkerCrashed | None = None
         for sign in signs:
             if isinstance(sign, Heard) and isinstance(sign.message, Notice):
-                self._pass_on(sign.rank, sign.message.payload)
+                self._listeners.pass_on(sign.rank, sign.message.payload)
             elif isinstance(sign, Died) and error is None:
                 error = WorkerCrashed(sign.rank, phase, sign.exit_code, sign.last_words)
         return error
-
-    def _pass_on(self, rank: int, payload: Any) -> None:
-        if self._listeners.on_notice is not None:
-            self._listeners.on_notice(rank, payload)
 
     def _move(self, event: GroupEvent) -> None:
         self.state = next_state(self.state, event)

@@ -14,11 +14,18 @@ from reactor_runtime.distributed.anonymous_memory import make_anonymous_file
 from reactor_runtime.distributed.class_reference import ClassReference
 from reactor_runtime.distributed.crew import Spawn
 from reactor_runtime.distributed.messages import Launch
+from reactor_runtime.distributed.parcel import ParcelWriter
 from reactor_runtime.distributed.process_group import GroupMembership, host_store
 from reactor_runtime.distributed.rank_environment import GroupEnvironment, with_our_package
 from reactor_runtime.distributed.rank_log import wanted_level
-from reactor_runtime.distributed.worker_plan import Machine, WorkerPlan
+from reactor_runtime.distributed.worker_plan import (
+    Machine,
+    Wish,
+    WorkerPlan,
+    make_worker_plan,
+)
 from reactor_runtime.distributed.worker_process import WorkerProcess
+from reactor_runtime.errors import WorkerGroupRefusedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +112,46 @@ class GroupStart:
             store_port=self.store.port if self.store is not None else 0,
             timeout_s=self.collective_s,
         )
+
+
+def plan_here(
+    world_size: int | None,
+    device: str | None,
+    backend: str | None,
+    init_process_group: bool,
+    oversubscribe: bool,
+) -> WorkerPlan:
+    """Return what is asked for as it comes to on this machine.
+
+    Raises:
+        WorkerGroupRefusedError: It cannot be; the error has the numbers and the cure.
+    """
+    wish = Wish(
+        world_size=world_size,
+        device=device,
+        backend=backend,
+        init_process_group=init_process_group,
+        oversubscribe=oversubscribe,
+    )
+    return make_worker_plan(wish, this_machine(), os.environ)
+
+
+def check_arguments(arguments: Mapping[str, Any]) -> None:
+    """Find out, before anything starts, whether the arguments of ``setup`` can travel.
+
+    Raises:
+        WorkerGroupRefusedError: One of them cannot.
+    """
+    for name, value in arguments.items():
+        writer = ParcelWriter()
+        try:
+            writer.pack(value)
+        except Exception as error:
+            what = f"argument {name!r} cannot be carried to a rank: {error}"
+            cure = "pass plain values, and functions from the top level of a module"
+            raise WorkerGroupRefusedError(what, cure) from error
+        finally:
+            writer.close()
 
 
 def this_machine() -> Machine:

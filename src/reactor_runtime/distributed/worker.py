@@ -31,7 +31,7 @@ class DistributedWorker:
     seed: int = 0
     frames: SlotWriter
 
-    def setup(self, **kwargs: Any) -> None:
+    def setup(self, *args: Any, **kwargs: Any) -> None:
         """Load what the rank needs; gets the group's ``setup_kwargs``."""
 
     def warmup(self) -> None:

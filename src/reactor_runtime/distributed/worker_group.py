@@ -19,7 +19,7 @@ from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.frame_parts import Shape
 from reactor_runtime.distributed.group_life import GroupLife, GroupListeners
 from reactor_runtime.distributed.group_limits import GroupLimits
-from reactor_runtime.distributed.group_start import GroupStart, this_machine
+from reactor_runtime.distributed.group_start import GroupStart, check_arguments, plan_here
 from reactor_runtime.distributed.group_state import GroupEvent, GroupState
 from reactor_runtime.distributed.rank_environment import refuse_inside_a_rank
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
@@ -33,8 +33,7 @@ from reactor_runtime.distributed.verbs import (
     Verb,
     Warmup,
 )
-from reactor_runtime.distributed.worker_plan import Wish, make_worker_plan
-from reactor_runtime.errors import ReactorError, WorkerGroupRefusedError
+from reactor_runtime.errors import ReactorError
 from reactor_runtime.log import get_logger
 
 _log = get_logger(__name__)
@@ -94,15 +93,8 @@ class WorkerGroup:
         comm_timeout: float | None = None,
     ) -> None:
         refuse_inside_a_rank(os.environ)
-        wish = Wish(
-            world_size=world_size,
-            device=device,
-            backend=comm_backend,
-            init_process_group=init_process_group,
-            oversubscribe=oversubscribe,
-        )
         self._reference = refer_to(worker_class)
-        self._plan = make_worker_plan(wish, this_machine(), os.environ)
+        self._plan = plan_here(world_size, device, comm_backend, init_process_group, oversubscribe)
         self._limits = GroupLimits(
             load_s=load_timeout,
             first_turn_s=first_turn_timeout,
@@ -163,7 +155,7 @@ class WorkerGroup:
             WorkerCrashed: A rank died, or was silent past the load timeout.
             MemoryShortError: There is no memory for the frames.
         """
-        self._check_arguments()
+        check_arguments(self._setup.kwargs)
         order = GroupStart.prepare(
             self._reference, self._plan, self._environment, self._limits.collective_s
         )
@@ -257,18 +249,3 @@ class WorkerGroup:
             shape, dtype = self._frame
             return np.empty((0, *(shape[1:] or (0, 0, 3))), dtype)
         return result.lease.view(widest(written[0]), rows)
-
-    def _check_arguments(self) -> None:
-        """Find out before anything starts whether the arguments of ``setup`` can travel."""
-        from reactor_runtime.distributed.parcel import ParcelWriter
-
-        for name, value in self._setup.kwargs.items():
-            writer = ParcelWriter()
-            try:
-                writer.pack(value)
-            except Exception as error:
-                what = f"setup_kwargs[{name!r}] cannot be carried to a rank: {error}"
-                cure = "pass plain values, and functions from the top level of a module"
-                raise WorkerGroupRefusedError(what, cure) from error
-            finally:
-                writer.close()

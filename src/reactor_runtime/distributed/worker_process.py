@@ -17,6 +17,7 @@ from reactor_runtime.distributed.rank_environment import python_command
 from reactor_runtime.distributed.rank_output import RankOutput
 
 _PROGRAM: Final = "reactor_runtime.distributed.worker_main"
+_PIPES: Final = ("stdout", "stderr", "log")
 _PIPE_BYTES: Final = 256 << 10
 
 
@@ -48,16 +49,11 @@ class WorkerProcess:
         own_end, far_end = make_socket_pair()
         self.channel = Channel(own_end)
         self._stacks = make_anonymous_file("reactor-stacks")
-        pipes = [os.pipe() for _ in range(3)]
-        names = ("stdout", "stderr", "log")
+        pipes = [_make_pipe() for _ in _PIPES]
         self.outputs = [
             RankOutput(rank, read, name, fields)
-            for (read, _), name in zip(pipes, names, strict=True)
+            for (read, _), name in zip(pipes, _PIPES, strict=True)
         ]
-        for read, _ in pipes:
-            os.set_blocking(read, False)
-            with suppress(OSError, AttributeError):
-                fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         out, err, log = (write for _, write in pipes)
         files = (far_end.fileno(), self._stacks, log)
         inherited = (*files, store_file) if store_file >= 0 else files
@@ -159,6 +155,15 @@ class GuardProcess:
         self._popen.send_signal(signal.SIGKILL)
         self._popen.wait()
         self._popen.stdin.close()
+
+
+def _make_pipe() -> tuple[int, int]:
+    """Return a pipe whose reading end does not block."""
+    read, write = os.pipe()
+    os.set_blocking(read, False)
+    with suppress(OSError, AttributeError):
+        fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return read, write
 
 
 def _open_pidfd(pid: int) -> int:

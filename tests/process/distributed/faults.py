@@ -7,7 +7,7 @@ import sys
 from typing import NoReturn
 
 
-class Unpicklable(Exception):
+class UnpicklableError(Exception):
     """Cannot be carried to another process."""
 
     def __init__(self, first: str, second: str) -> None:
@@ -20,7 +20,7 @@ def raises() -> NoReturn:
 
 
 def raises_unpicklable() -> NoReturn:
-    raise Unpicklable("cannot", "travel")
+    raise UnpicklableError("cannot", "travel")
 
 
 def exits() -> NoReturn:
