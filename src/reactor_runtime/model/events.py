@@ -14,6 +14,7 @@ from reactor_runtime.model.input_field import FieldInfo, check_declaration
 F = TypeVar("F", bound=Callable[..., Any])
 
 RESERVED: Final = frozenset({"connected", "disconnected"})
+NO_METHODS: Final = (staticmethod, classmethod, property)  # what a class holds, unlike a method
 _EVENT, _HOOKS = "_reactor_event", "_reactor_hooks"
 
 
@@ -53,7 +54,7 @@ def event(name: Any = None, *, description: str = "") -> Any:
     Raises:
         TypeError: The name is reserved, or the method cannot be called with named values.
     """
-    if callable(name):
+    if callable(name) or isinstance(name, NO_METHODS):
         return _mark_event(name, None, "")
     return lambda function: _mark_event(function, name, description)
 
@@ -87,6 +88,11 @@ def event_mark(function: object) -> EventMark | None:
     """Return what ``@event`` said of *function*."""
     mark = getattr(function, _EVENT, None) if inspect.isroutine(function) else None
     return mark if isinstance(mark, EventMark) else None
+
+
+def is_marked(function: object) -> bool:
+    """Return whether *function* is a command or a hook."""
+    return event_mark(function) is not None or bool(hook_kinds(function))
 
 
 def hook_kinds(function: object) -> frozenset[HookKind]:
@@ -143,6 +149,8 @@ def payload_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _named(function: Any, decorator: str) -> str:
+    if isinstance(function, NO_METHODS):
+        raise TypeError(f"@{decorator} marks a method, not a {type(function).__name__}")
     if not callable(function) or isinstance(function, type) or not hasattr(function, "__name__"):
         raise TypeError(f"@{decorator} marks a method, not {function!r}")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):

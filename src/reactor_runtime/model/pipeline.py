@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from reactor_runtime.errors import BufferClosed
 from reactor_runtime.model.annotations import is_authors, own_annotations
@@ -19,6 +19,10 @@ class ReactorPipeline(ReactorModel):
     Raises:
         TypeError: The class annotates no ``state``, when it is constructed.
     """
+
+    _reactor_body_calls: ClassVar[frozenset[str]] = frozenset(
+        {"inference", "emit", "complete_step"}
+    )
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102
         if not any("state" in own_annotations(owner) for owner in cls.__mro__ if is_authors(owner)):

@@ -126,6 +126,23 @@ def test_connected_belongs_to_no_loop() -> None:
         model.connected.clear()
 
 
+def test_older_tests_may_say_that_a_loop_is_ready_where_there_is_none() -> None:
+    class Own(Painter):
+        def _on_loop_ready(self) -> None:
+            super()._on_loop_ready()
+            self.level = 5
+
+    model = Own()
+    model._on_loop_ready()
+    assert model.level == 5
+
+    async def look() -> bool:
+        await model.send(Note(text="x"))
+        return bool(model.connected.is_set())
+
+    assert [asyncio.run(look()) for _ in range(3)] == [False] * 3
+
+
 def test_inputs_are_open_buffers_of_the_instance() -> None:
     one, other = Painter(), Painter()
     one.eyes.camera.push(InputFrame(5))
