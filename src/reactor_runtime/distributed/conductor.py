@@ -119,7 +119,9 @@ class Conductor:
     def _collect(self, deadline: Deadline) -> list[Any]:
         assert self._verb is not None
         roll = RollCall(self._crew, self._verb.phase, self._on_notice)
-        answers = roll.collect(deadline, self._verb.on_error, self._limits.settle_s)
+        own_s = self._verb.settle_s
+        settle_s = self._limits.settle_s if own_s is None else own_s
+        answers = roll.collect(deadline, self._verb.on_error, settle_s)
         stray = [rank for rank, answer in answers.items() if answer.number != self._number]
         if stray:
             raise self._desync("an answer belongs to another call", [r in stray for r in answers])

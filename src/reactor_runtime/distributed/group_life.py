@@ -13,6 +13,7 @@ from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.group_start import GroupStart
 from reactor_runtime.distributed.group_state import GroupEvent, GroupState, may, next_state
+from reactor_runtime.distributed.hang_report import stacks_of
 from reactor_runtime.distributed.messages import Notice
 from reactor_runtime.distributed.roll_call import CallFailed
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
@@ -140,6 +141,11 @@ class GroupLife:
         with self._changed:
             self._move(GroupEvent.STOPPED)
             self._changed.notify_all()
+
+    def stacks(self) -> dict[int, str]:
+        """Return every rank's stacks, from any thread; nothing when there are no ranks."""
+        running = self._running
+        return dict(stacks_of(running.crew.processes)) if running is not None else {}
 
     def abandon(self, error: ReactorError) -> None:
         """Break a group whose ranks are not alike any more."""

@@ -25,11 +25,18 @@ class OnError(Enum):
 
 
 class Verb(ABC):
-    """One thing every rank does; subclasses are frozen dataclasses in an importable module."""
+    """One thing every rank does; subclasses are frozen dataclasses in an importable module.
+
+    Attributes:
+        phase: What errors call it.
+        on_error: What an exception on a rank ends.
+        settle_s: Seconds the other ranks then have, where the group's own bound does not suit.
+    """
 
     __slots__ = ()
     phase: ClassVar[str]
     on_error: ClassVar[OnError] = OnError.BREAK
+    settle_s: ClassVar[float | None] = None
 
     @abstractmethod
     def run(self, worker: Any, rank: "Rank") -> object:

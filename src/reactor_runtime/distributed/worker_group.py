@@ -225,6 +225,10 @@ class WorkerGroup:
         """End all ranks because of *error*, which every later call raises."""
         self._life.abandon(error)
 
+    def stacks(self) -> Mapping[int, str]:
+        """Return what each rank is doing right now: its Python stacks, or why there are none."""
+        return self._life.stacks()
+
     def shutdown(self) -> None:
         """End a call in flight and every rank, and leave nothing behind. Idempotent."""
         self._life.stop()
