@@ -7,8 +7,11 @@ never run again as a script: only a class that lives in it makes a rank load it,
 
 import importlib
 import importlib.util
+import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -70,7 +73,9 @@ def refer_to(worker: type[Any]) -> ClassReference:
         return _in_main(module, name)
     file = getattr(module, "__file__", None)
     return ClassReference(
-        module=module_name, name=name, file=None if _is_importable(module_name, file) else file
+        module=module_name,
+        name=name,
+        file=None if _is_importable(module_name, file) else os.path.abspath(file or ""),
     )
 
 
@@ -96,18 +101,18 @@ def _is_importable(name: str, file: str | None) -> bool:
     """Whether importing *name* on the parent's path leads to *file*."""
     if file is None:
         return True
-    for parent in _parents(name):
-        if parent in sys.modules and not hasattr(sys.modules[parent], "__path__"):
+    places: Sequence[str] | None = None
+    spec = None
+    for step in [*_parents(name), name]:
+        spec = PathFinder.find_spec(step, places)
+        if spec is None:
             return False
-    loaded = sys.modules.pop(name, None)
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        spec = None
-    finally:
-        if loaded is not None:
-            sys.modules[name] = loaded
-    return spec is not None and spec.origin == file
+        places = spec.submodule_search_locations
+    return spec is not None and spec.origin is not None and _is_same(spec.origin, file)
+
+
+def _is_same(one: str, other: str) -> bool:
+    return os.path.abspath(one) == os.path.abspath(other)
 
 
 def _load(name: str, file: str) -> ModuleType:

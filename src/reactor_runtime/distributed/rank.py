@@ -21,6 +21,7 @@ from reactor_runtime.distributed.slot_writer import SlotWriter
 from reactor_runtime.errors import WorkerGroupStateError
 from reactor_runtime.world import World
 
+_PLACE = ("rank", "world_size", "local_rank", "device", "is_leader")
 PARENT_GONE = 70  # exit status of a rank whose parent closed the channel
 
 
@@ -78,11 +79,12 @@ class Rank:
         return message.payload
 
     def seat(self, worker: Any) -> None:
-        """Give *worker* its place in the world and its frames."""
+        """Give *worker* its place in the world and its frames; its own methods are not touched."""
         self._worker = worker
-        for name in ("rank", "world_size", "local_rank", "device", "is_leader"):
-            setattr(worker, name, getattr(self.world, name))
-        worker.frames = self.frames
+        place = {name: getattr(self.world, name) for name in _PLACE} | {"frames": self.frames}
+        for name, value in place.items():
+            if not callable(getattr(worker, name, None)):
+                setattr(worker, name, value)
 
     def seed(self, seed: int) -> None:
         """Seed this process' global generators and tell the worker."""
