@@ -100,9 +100,7 @@ class Peer(Connection):
             clock=clock,
             cname=needs.identity.cname,
             max_backlog_bytes=settings.max_backlog_bytes,
-            wants=lambda track: (
-                self._state is PeerState.OPEN and needs.listener.wants_media(self, track)
-            ),
+            wants=lambda track: needs.listener.wants_media(self, track),
             deliver=lambda track, frame: needs.listener.media_received(self, track, frame),
         )
         self._media = PeerMedia(negotiation, self.link.media, media_needs)
@@ -123,8 +121,7 @@ class Peer(Connection):
                 stage(_render(link, self._media, self._needs))
                 await link.unless_lost(link.connect())
                 await link.unless_lost(self._channels.opened())
-            self._figures.note_open(self._needs.clock.now() - started)
-            self._open()
+            self._open(self._needs.clock.now() - started)
             has_opened = self._state is PeerState.OPEN
             await link.lost.wait()
             has_left = link.lost_reason == PEER_LEFT
@@ -141,8 +138,11 @@ class Peer(Connection):
             self._finished.set()
         return has_opened
 
-    def _open(self) -> None:
+    def _open(self, after_s: float) -> None:
+        if self._state is PeerState.CLOSED:  # closed in the moment it was ready
+            return
         self._state = PeerState.OPEN
+        self._figures.note_open(after_s)
         wish = self._needs.settings.playout_delay
         is_near = self.link.media.is_near
         if wish is PlayoutDelay.ALWAYS or (wish is PlayoutDelay.AUTO and is_near):
@@ -151,7 +151,7 @@ class Peer(Connection):
         self._needs.listener.opened(self)
         if not self.has_control:  # a client of this kind never asks for its tracks
             for track in self._media.outputs:
-                self._media.resume(track)
+                self.resume_track(track)
         held, self._held = self._held, []
         for channel, frame in held:
             self._receive(channel, frame)
@@ -187,9 +187,6 @@ class Peer(Connection):
             self._needs.listener.received(self, channel, frame)
         elif self._state is PeerState.CONNECTING and len(self._held) < _MAX_HELD_FRAMES:
             self._held.append((channel, frame))
-
-    def _wants(self, track: str) -> bool:
-        return self._state is PeerState.OPEN and self._needs.listener.wants_media(self, track)
 
     # --- what a session asks of it ---
 

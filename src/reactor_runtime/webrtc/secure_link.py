@@ -193,7 +193,7 @@ class SecureLink:
     async def _drain(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _DRAIN_S
-        while self._sctp.is_established and not self._sctp.is_drained and not self.lost.is_set():
+        while self._dtls.state == "connected" and not self._sctp.is_drained:
             if loop.time() > deadline:
                 return
             await asyncio.sleep(_POLL_S)

@@ -23,6 +23,7 @@ from reactor_runtime.webrtc.candidates import (
 )
 from reactor_runtime.webrtc.channel_pair import WantedChannels
 from reactor_runtime.webrtc.connection_ids import LEGACY_ID, ConnectionIds, check_id
+from reactor_runtime.webrtc.gathering import GatherPlan
 from reactor_runtime.webrtc.ice_servers import describe_servers
 from reactor_runtime.webrtc.identity import Identity
 from reactor_runtime.webrtc.local_addresses import LOOPBACK, list_addresses
@@ -146,9 +147,9 @@ class Signaling:
             raise ConnectionLimitError(settings.max_connections)
         wanted = _wanted_channels(connection_id, client_info or {})
         peer = Peer(connection_id, negotiation, plan, self._needs, wanted=wanted)
-        await self._replace(connection_id, peer, offer)
+        await self._replace(connection_id, peer, plan)
 
-    async def _replace(self, connection_id: int, peer: Peer, offer: SessionOffer) -> None:
+    async def _replace(self, connection_id: int, peer: Peer, plan: GatherPlan) -> None:
         """Put *peer* in the place of whoever has this id, and start it."""
         self._ids.use(connection_id)
         answer = self._answers[connection_id] = StagedAnswer(connection_id)
@@ -156,9 +157,12 @@ class Signaling:
         is_ready = False
         try:
             if old is not None:
-                await old.close("replaced by a new offer")
+                name = f"close-{connection_id}"
+                closing = self._tasks.spawn(old.close("replaced by a new offer"), name)
+                if plan.port_range is not None:  # it may hold the port that is wanted
+                    await asyncio.wait({closing})
             await peer.link.bind()
-            lines = map(parse_candidate, offer.candidates)
+            lines = map(parse_candidate, peer.link.negotiation.offer.candidates)
             known = [candidate for candidate in lines if candidate is not None]
             known += self._early.take(connection_id, peer.link.remote_ufrag)
             await peer.link.add_candidates(known)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from aiortc import RTCSessionDescription
 from tests.unit.webrtc.offers import application, offer, video
 from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Viewer, until
 
@@ -84,13 +85,15 @@ async def test_a_closed_connection_is_told_to_the_client_after_what_was_queued(
     viewer.open_channels()
     await viewer.connect()
     connection = await opened(viewer, listener)
-    connection.send("control", b"last words")
+    words = [bytes([number]) * 10_000 for number in range(20)]
+    for word in words:
+        connection.send("control", word)
     started = time.perf_counter()
     await connection.close()
     await connection.close()
     await until(lambda: viewer.pc.connectionState == "closed")
     assert time.perf_counter() - started < 1
-    assert viewer.messages == [("control", b"last words")]
+    assert viewer.messages == [("control", word) for word in words]
     assert listener.events == [("opened", viewer.connection_id), ("closed", viewer.connection_id)]
 
 
@@ -268,8 +271,8 @@ async def test_a_server_that_never_answers_delays_no_answer_by_a_second(
             slept = time.perf_counter()
             await asyncio.sleep(0.01)
             lags.append(time.perf_counter() - slept)
-        assert time.perf_counter() - started < 1.0
-        assert max(lags) < 0.1
+        assert time.perf_counter() - started < 1.2  # the servers had 0.8 s
+        assert max(lags) < 0.3
         answer = await taking
         assert answer is not None
         await viewer.accept(answer)
@@ -416,6 +419,34 @@ async def test_a_living_peer_answers_a_probe_and_a_frozen_one_does_not(
     silent_since = connection.silent_for_s
     assert not await connection.probe(0.3)
     assert connection.silent_for_s > silent_since
+
+
+async def test_a_connection_closed_while_it_opens_stays_closed(
+    make_signaling: MakeSignaling,
+    make_viewer: MakeViewer,
+    listener: RecordingListener,
+    source: PatternSource,
+) -> None:
+    """A session that wants no more viewers closes one in the moment it is told of it."""
+    closing: list[asyncio.Task[None]] = []
+    accept = listener.opened
+
+    def refuse(connection: Any) -> None:
+        accept(connection)
+        closing.append(asyncio.get_running_loop().create_task(connection.close()))
+
+    listener.opened = refuse  # type: ignore[method-assign]
+    viewer = make_viewer(make_signaling())
+    viewer.receive("main_video")
+    sdp = await viewer.make_offer()
+    await viewer.signaling.offer(viewer.connection_id, sdp, viewer.mapping)
+    answer = await viewer.signaling.take_answer(viewer.connection_id, 1)
+    assert answer is not None
+    await viewer.pc.setRemoteDescription(RTCSessionDescription(answer, "answer"))
+    await until(lambda: bool(listener.reasons))
+    await asyncio.gather(*closing)
+    assert source.holds == []
+    assert len(viewer.signaling) == 0
 
 
 async def test_closing_all_ends_every_connection_within_a_bound(
