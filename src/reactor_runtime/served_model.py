@@ -16,6 +16,7 @@ from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.pace import class_buffer_frames
 from reactor_runtime.model.tracks import Track, TrackDirection
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
@@ -146,13 +147,12 @@ def media_settings(settings: ServeSettings, model_class: type[Any]) -> MediaSett
 
 def buffer_frames(model_class: type[Any]) -> int | None:
     """Return the author's bound on queued frames, ``None`` without one."""
-    size = getattr(model_class, "buffer_size", None)
-    if size is None:
-        return None
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+    try:
+        return class_buffer_frames(model_class)
+    except ValueError as error:
         source = f"{model_class.__module__}:{model_class.__qualname__}.buffer_size"
-        raise SettingError(source, repr(size)[:60], "a whole number of frames, at least 1")
-    return size
+        found = repr(model_class.buffer_size)[:60]
+        raise SettingError(source, found, "a whole number of frames, at least 1") from error
 
 
 def stop_share_s(settings: ServeSettings) -> float:

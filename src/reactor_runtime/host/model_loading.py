@@ -1,6 +1,7 @@
 """Loading a model: construct, ``load``, ``warmup``, each named when it fails."""
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -11,6 +12,8 @@ from reactor_runtime.model.outlet import Outlet
 from reactor_runtime.model.pace import class_buffer_frames, class_fps
 from reactor_runtime.model.reactor_model import ReactorModel, attach
 from reactor_runtime.world import World
+
+_MAPPINGS = {"dict", "Dict", "Mapping", "MutableMapping"}
 
 
 async def load_model(
@@ -57,8 +60,8 @@ def _wants_contents(parameter: inspect.Parameter) -> bool:
     """Whether ``load`` has the older form that takes the parsed configuration."""
     annotation = parameter.annotation
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    kind = text.removeprefix("typing.").removeprefix("collections.abc.").split("[")[0]
-    return parameter.name == "config" or kind in {"dict", "Dict", "Mapping"}
+    words = set(re.findall(r"\w+", text))
+    return "Path" not in words and (parameter.name == "config" or bool(words & _MAPPINGS))
 
 
 def _contents(config_path: Path | None) -> dict[str, Any]:

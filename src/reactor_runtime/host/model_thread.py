@@ -27,11 +27,6 @@ class ModelThread:
         """The thread's name."""
         return self._name
 
-    @property
-    def is_current(self) -> bool:
-        """Whether the caller runs on this thread."""
-        return self._thread is threading.current_thread()
-
     def start(
         self,
         main: Callable[[], Coroutine[Any, Any, None]],

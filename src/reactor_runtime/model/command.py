@@ -84,11 +84,6 @@ class CommandContract:
         return self.command.__command_fields__
 
     @property
-    def wants_client(self) -> bool:
-        """Return whether the method takes the caller."""
-        return self.client_parameter is not None
-
-    @property
     def upload_fields(self) -> frozenset[str]:
         """Return the arguments that are files."""
         return frozenset(name for name, field in self.fields.items() if field.is_file)

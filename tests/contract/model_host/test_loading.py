@@ -104,6 +104,11 @@ async def test_the_fps_of_the_class_is_pinned_at_the_start(serve: Serve) -> None
     assert stage.outlet.of(Paced) == [Paced(30.0)]
 
 
+async def test_a_rate_that_load_sets_on_the_class_is_pinned_too(serve: Serve) -> None:
+    stage = await serve("changes_itself")
+    assert stage.outlet.of(Paced) == [Paced(12.5)]
+
+
 async def test_a_class_without_fps_pins_nothing(serve: Serve) -> None:
     stage = await serve("notes_everything")
     stage.open()

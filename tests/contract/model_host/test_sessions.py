@@ -73,6 +73,20 @@ async def test_every_session_has_a_state_of_its_own(serve: Serve) -> None:
     ]
 
 
+async def test_an_author_may_replace_the_state_and_the_stream(serve: Serve) -> None:
+    stage = await serve("changes_itself")
+    stage.open()
+    assert await stage.ask_text("tell") == "7 mine 1"
+    await stage.ask("renew", level=50)
+    (shown,) = await stage.outlet.more(Shown)
+    assert shown.value == 50
+    await stage.ask("set_level", level=60)
+    assert await stage.ask_text("tell") == "60 newer 2"
+    stage.end()
+    stage.open("s2")
+    assert await stage.ask_text("tell") == "7 mine 3"
+
+
 async def test_the_end_of_another_session_is_ignored(serve: Serve) -> None:
     stage = await serve("notes_everything")
     stage.open("s2")

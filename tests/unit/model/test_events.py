@@ -212,8 +212,6 @@ def test_the_client_is_injected_whatever_its_default() -> None:
         "none": None,
     }
     assert all(list(c.fields) == ["text"] for n, c in commands.items() if n != "five")
-    assert commands["one"].wants_client
-    assert not commands["none"].wants_client
 
 
 def test_replies_are_read_from_the_return_annotation() -> None:
