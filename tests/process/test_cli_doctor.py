@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.process.cli import reactor
 
-SUBJECTS = ("Python", "packages", "torch", "cores", "open files", "shared memory", "port",
-            "ICE candidates", "STUN/TURN")  # fmt: skip
+SUBJECTS = ("Python", "packages", "torch", "cores", "threads", "open files", "shared memory",
+            "port", "ICE candidates", "STUN/TURN")  # fmt: skip
 
 
 def test_every_line_says_ok_or_what_to_do(tmp_path: Path) -> None:

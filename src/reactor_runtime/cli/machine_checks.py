@@ -1,5 +1,6 @@
 """What ``reactor doctor`` looks at: each check returns findings and changes nothing."""
 
+import contextlib
 import errno
 import importlib.metadata
 import os
@@ -19,6 +20,8 @@ from reactor_runtime.settings import ServeSettings
 STUN_TIMEOUT_S = 2.0
 _NEEDED_SHM_BYTES = 256 << 20
 _NEEDED_FILES = 1024
+_NEEDED_THREADS = 256
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _PACKAGES = ("numpy", "pydantic", "aiortc", "av", "starlette", "uvicorn", "protobuf")
 
 
@@ -86,10 +89,11 @@ def _devices(count: int) -> str:
 
 
 def check_machine(_settings: ServeSettings) -> Iterator[Finding]:
-    """Cores, open files and shared memory."""
+    """Cores, threads, open files and shared memory."""
     cores = available_cores()
     cure = "give it two or more: encoding and the model share one core" if cores < 2 else ""
     yield Finding(subject="cores", text=f"{cores:g} usable of {os.cpu_count()}", cure=cure)
+    yield _threads(cores)
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     unlimited = files == resource.RLIM_INFINITY
     few = not unlimited and files < _NEEDED_FILES
@@ -110,6 +114,31 @@ def available_cores() -> float:
         return cores if quota == "max" else min(cores, int(quota) / int(period))
     except (OSError, ValueError):
         return cores
+
+
+def _threads(cores: float) -> Finding:
+    most = most_threads()
+    text = "no limit" if most is None else f"{most} at most"
+    if most is not None and most < _NEEDED_THREADS:
+        cure = f"ulimit -u {_NEEDED_THREADS * 4}, or docker --pids-limit {_NEEDED_THREADS * 4}"
+        return Finding(subject="threads", text=text, cure=cure, is_problem=True)
+    for name in _THREAD_VARIABLES:
+        count = os.environ.get(name, "")
+        if count.isdecimal() and int(count) > cores:
+            text, cure = (
+                f"{text}, {name} is {count}",
+                f"{name}={max(1, int(cores))}: more get in each other's way",
+            )
+            return Finding(subject="threads", text=text, cure=cure)
+    return Finding(subject="threads", text=text)
+
+
+def most_threads() -> int | None:
+    """Return how many threads this user or container may have, ``None`` where nothing says."""
+    limits = [limit for limit in resource.getrlimit(resource.RLIMIT_NPROC)[:1] if limit >= 0]
+    with contextlib.suppress(OSError, ValueError):  # "max", or no such group
+        limits.append(int(Path("/sys/fs/cgroup/pids.max").read_text()))
+    return min(limits, default=None)
 
 
 def _shared_memory() -> Finding:

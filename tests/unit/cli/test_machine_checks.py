@@ -1,3 +1,4 @@
+import resource
 import socket
 import sys
 from collections.abc import Iterator
@@ -10,9 +11,11 @@ from reactor_runtime.cli.machine_checks import (
     Finding,
     available_cores,
     check_candidates,
+    check_machine,
     check_port,
     check_python,
     check_servers,
+    most_threads,
 )
 from reactor_runtime.settings import ServeSettings, resolve_settings
 
@@ -86,3 +89,28 @@ def test_servers_are_asked_only_when_configured() -> None:
 
 def test_cores_are_those_this_process_may_use() -> None:
     assert 0 < available_cores() <= 4096
+
+
+def of_threads() -> Finding:
+    return next(finding for finding in of(check_machine) if finding.subject == "threads")
+
+
+def test_more_threads_than_cores_are_advised_against(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert of_threads().cure == ""
+    monkeypatch.setenv("OMP_NUM_THREADS", "100000")
+    assert "OMP_NUM_THREADS is 100000" in of_threads().text
+    assert "OMP_NUM_THREADS=" in of_threads().cure
+    assert not of_threads().is_problem
+
+
+def test_a_limit_of_few_threads_is_something_to_do() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (100, before[1]))
+    try:
+        assert most_threads() == 100
+        assert of_threads().is_problem
+        assert "ulimit -u" in of_threads().cure
+    finally:
+        resource.setrlimit(resource.RLIMIT_NPROC, before)
