@@ -4,9 +4,9 @@ import asyncio
 import concurrent.futures
 import contextlib
 import gc
-import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from reactor_runtime.announcements import announce, print_error
@@ -16,8 +16,6 @@ from reactor_runtime.errors import ConfigurationError
 from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.http.stage import Stage
 from reactor_runtime.log import get_logger
-from reactor_runtime.model_import import import_model_class
-from reactor_runtime.paths import WEIGHTS_VARIABLE
 from reactor_runtime.served_model import (
     ServedModel,
     import_web_rtc,
@@ -26,7 +24,7 @@ from reactor_runtime.served_model import (
 )
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_state import SessionState
-from reactor_runtime.settings import ServeSettings
+from reactor_runtime.settings import ServeSettings, import_served_class
 from reactor_runtime.stop_signals import StopSignals
 
 HEAD_START_S = 0.25
@@ -95,13 +93,7 @@ class ModelLife:
         settings = self._settings
         announce(f"Loading {settings.model_ref} …")
 
-        def import_class() -> type[Any]:
-            os.environ.update(settings.env)
-            if settings.weights_path is not None:
-                os.environ[WEIGHTS_VARIABLE] = str(settings.weights_path)
-            return import_model_class(settings.model_ref, settings.folder)
-
-        model_class = await on_thread(import_class, IMPORT_THREAD)
+        model_class = await on_thread(partial(import_served_class, settings), IMPORT_THREAD)
         gc.enable()
         return make_served_model(model_class, settings, self._clock, self._stage.metrics)
 

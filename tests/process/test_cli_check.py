@@ -54,6 +54,12 @@ def test_the_contract_is_printed_and_the_model_is_not_loaded(app: Path) -> None:
     assert table["commands"] == "set_hue(hue: number 0…1 = 0.5)"
 
 
+def test_the_weights_are_where_the_environment_says(app: Path) -> None:
+    assert rows(reactor("check", str(app)).out)["weights"] == "./weights"
+    ran = reactor("check", str(app), REACTOR_WEIGHTS_PATH="/srv/weights")
+    assert rows(ran.out)["weights"] == "/srv/weights"
+
+
 def test_a_class_without_a_manifest_is_checked(app: Path) -> None:
     ran = reactor("check", "model:M", cwd=app)
     assert ran.status == 0

@@ -80,6 +80,25 @@ def test_a_load_that_raises_is_one_line_and_status_1() -> None:
     assert "BreaksInLoad failed in load: ValueError: the weights are bad" in line
 
 
+def test_the_environment_beats_what_the_manifest_sets_of_it(tmp_path: Path) -> None:
+    (tmp_path / "reactor.yaml").write_text(
+        "runtime: {import: 'told:Told', weights_path: w, env: {SET_ONE: a, SET_TWO: b}}\n"
+    )
+    (tmp_path / "told.py").write_text(
+        "import os\n"
+        "from reactor_runtime import ReactorModel, get_weights_path\n"
+        "class Told(ReactorModel):\n"
+        "    def load(self, config_path):\n"
+        "        set_ = os.environ['SET_ONE'], os.environ['SET_TWO'], get_weights_path().name\n"
+        "        raise ValueError(' '.join(set_))\n"
+    )
+    arguments = (str(tmp_path), "--port", "0")
+    _, lines, _ = run_to_its_end(*arguments, SET_TWO="mine")
+    assert "ValueError: a mine w" in lines[-1]
+    _, lines, _ = run_to_its_end(*arguments, REACTOR_WEIGHTS_PATH="/other")
+    assert "ValueError: a b other" in lines[-1]
+
+
 @pytest.mark.parametrize(("how", "wanted"), [("exit", 3), ("kill", -signal.SIGKILL)])
 def test_a_load_that_ends_the_process_ends_it(how: str, wanted: int) -> None:
     port = free_port()

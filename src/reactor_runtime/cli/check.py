@@ -1,11 +1,13 @@
 """``reactor check``: the settings in force, where each came from, and the model's contract."""
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from reactor_runtime.cli.setting_flags import texts_of, with_setting_flags
+from reactor_runtime.paths import WEIGHTS_VARIABLE
 from reactor_runtime.setting import SETTINGS, Setting
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def _print_model(console: "Console", effective: "EffectiveSettings") -> None:
         ("version", settings.version or "not given"),
         ("manifest", str(settings.manifest_path or "none")),
         ("config", str(settings.config_path or "none")),
-        ("weights", str(settings.weights_path or "./weights")),
+        ("weights", os.environ.get(WEIGHTS_VARIABLE) or str(settings.weights_path or "./weights")),
         ("env", ", ".join(sorted(settings.env)) or "none"),
         ("recording", ", ".join(f"{k} {v}" for k, v in recording.items()) or "off"),
         ("ignored", ", ".join(effective.ignored) or "none"),
