@@ -99,6 +99,30 @@ def test_the_environment_beats_what_the_manifest_sets_of_it(tmp_path: Path) -> N
     assert "ValueError: a b other" in lines[-1]
 
 
+def test_the_model_lets_the_event_loop_in_soon(tmp_path: Path) -> None:
+    (tmp_path / "told.py").write_text(
+        "import sys\n"
+        "from reactor_runtime import ReactorModel\n"
+        "class Told(ReactorModel):\n"
+        "    def load(self, config_path):\n"
+        "        raise ValueError(sys.getswitchinterval())\n"
+    )
+    _, lines, _ = run_to_its_end("told:Told", "--port", "0", cwd=tmp_path)
+    assert "ValueError: 0.0005" in lines[-1]
+
+
+def test_open_shows_the_page_in_the_browser(tmp_path: Path) -> None:
+    browser, shown = tmp_path / "browser", tmp_path / "shown"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {shown}.part && mv {shown}.part {shown}\n')
+    browser.chmod(0o700)
+    with serving(LOAD_BREAKS, "--open", BROWSER=f"{browser} %s") as served:
+        deadline = time.monotonic() + 10
+        while not shown.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)  # polling another process: it has no condition to wait on
+        assert shown.read_text() == f"{served.url}/"
+
+
 @pytest.mark.parametrize(("how", "wanted"), [("exit", 3), ("kill", -signal.SIGKILL)])
 def test_a_load_that_ends_the_process_ends_it(how: str, wanted: int) -> None:
     port = free_port()
