@@ -3,10 +3,16 @@
 Neither media nor network is loaded, nor is the model: its class is imported and read.
 """
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # ``python -m`` puts the current folder first, where a file of the author's would hide a module
+    # of the standard library from everything imported below.
+    sys.path.append(sys.path.pop(0))
+
 import argparse
 import contextlib
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -9,10 +9,16 @@ the session's last hook, lets the model go, and is gone within ``stop_grace``; a
 it on the spot.
 """
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # ``python -m`` puts the current folder first, where a file of the author's would hide a module
+    # of the standard library from everything imported below.
+    sys.path.append(sys.path.pop(0))
+
 import asyncio
 import gc
 import os
-import sys
 import threading
 import time
 from collections.abc import Mapping

@@ -79,7 +79,7 @@ def serving(
 ) -> Iterator[Served]:
     """Serve *target* on a free loopback port until the block ends; never leaves the process."""
     port = free_port()
-    command = [sys.executable, "-m", "reactor_runtime.cli.main", "serve", str(target)]
+    command = [sys.executable, "-P", "-m", "reactor_runtime.cli.main", "serve", str(target)]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "output.log"
         with output.open("wb") as sink:

@@ -20,7 +20,7 @@ class Ran:
 
 
 def command_line(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "reactor_runtime.cli.main", *arguments]
+    return [sys.executable, "-P", "-m", "reactor_runtime.cli.main", *arguments]
 
 
 def environment(**extra: str) -> dict[str, str]:

@@ -24,6 +24,8 @@ LOOK_EVERY_S = 0.2
 DEFAULT_GRACE_S = 10.0
 _NO_BOUND_S = 7 * 24 * 3600.0
 _PR_SET_PDEATHSIG = 1
+# -P: the current folder, an author's, must not come before the standard library.
+_COMMAND = ("-P", "-m", "reactor_runtime.cli.main")
 
 
 def serve_with_reload(target: str, flags: Mapping[str, Any], *, open_browser: bool) -> int:
@@ -34,7 +36,7 @@ def serve_with_reload(target: str, flags: Mapping[str, Any], *, open_browser: bo
     """
     watch = FolderWatch(watched_folder(target))
     arguments = [target, *arguments_of(flags)]
-    command = [sys.executable, "-m", "reactor_runtime.cli.main", "serve", *arguments]
+    command = [sys.executable, *_COMMAND, "serve", *arguments]
     loop = ReloadLoop(command, watch, _say, stop_grace_s=_stop_grace_s(target, flags))
     return loop.run([*command, "--open"] if open_browser else command)
 
