@@ -8,13 +8,16 @@ import threading
 import time
 from collections import deque
 from contextlib import suppress
+from typing import Final
 
 from reactor_runtime.distributed.parcel import HEAD, Parcel
 
-_CHUNK = 128 << 10
-_MOST_DESCRIPTORS = 32
-_CLOSE_ON_EXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-_ANCILLARY = socket.CMSG_SPACE(_MOST_DESCRIPTORS * 4)
+_CHUNK: Final = 64 << 10  # bytes read at once: more than any parcel but a very rare one
+_MOST_DESCRIPTORS: Final = 32
+# Plain numbers: the flags' own type makes each "or" cost as much as the system call.
+_DONT_WAIT: Final = int(socket.MSG_DONTWAIT)
+_CLOSE_ON_EXEC: Final = int(getattr(socket, "MSG_CMSG_CLOEXEC", 0))
+_ANCILLARY: Final = socket.CMSG_SPACE(_MOST_DESCRIPTORS * 4)
 
 
 class Channel:
@@ -23,6 +26,7 @@ class Channel:
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
         self._sending = threading.Lock()
+        self._chunk = bytearray(_CHUNK)
         self._bytes = bytearray()
         self._descriptors: deque[int] = deque()
 
@@ -36,16 +40,13 @@ class Channel:
         Raises:
             OSError: The other end is gone, or did not make room within *within_s* seconds.
         """
-        flags = 0 if within_s is None else socket.MSG_DONTWAIT
+        flags = 0 if within_s is None else _DONT_WAIT
         deadline = None if within_s is None else time.monotonic() + within_s
-        rights = array.array("i", parcel.descriptors)
-        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)] if rights else []
-        rest = memoryview(parcel.data)
         with self._sending:
-            while rest:
+            sent = self._send_first(parcel, flags, deadline)
+            while sent < len(parcel.data):
                 try:
-                    rest = rest[self._socket.sendmsg([rest], ancillary, flags) :]
-                    ancillary = []
+                    sent += self._socket.send(memoryview(parcel.data)[sent:], flags)
                 except BlockingIOError:
                     self._wait_for_room(deadline)
 
@@ -68,7 +69,7 @@ class Channel:
         """Return the parcels that are there, and whether the other end is still open."""
         is_open = True
         with suppress(BlockingIOError):
-            is_open = self._read(socket.MSG_DONTWAIT)
+            is_open = self._read(_DONT_WAIT)
         parcels = []
         while (parcel := self._first()) is not None:
             parcels.append(parcel)
@@ -80,6 +81,18 @@ class Channel:
         while self._descriptors:
             os.close(self._descriptors.popleft())
 
+    def _send_first(self, parcel: Parcel, flags: int, deadline: float | None) -> int:
+        """Send the descriptors and as much as there is room for; return how many bytes."""
+        while True:
+            try:
+                if not parcel.descriptors:
+                    return self._socket.send(parcel.data, flags)
+                rights = array.array("i", parcel.descriptors)
+                ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)]
+                return self._socket.sendmsg([parcel.data], ancillary, flags)
+            except BlockingIOError:
+                self._wait_for_room(deadline)
+
     def _wait_for_room(self, deadline: float | None) -> None:
         left_s = None if deadline is None else max(0.0, deadline - time.monotonic())
         if not select.select([], [self._socket], [], left_s)[1]:
@@ -88,7 +101,9 @@ class Channel:
     def _read(self, flags: int) -> bool:
         """Read what is there; ``False`` when the other end is gone."""
         try:
-            data, ancillary, _, _ = self._socket.recvmsg(_CHUNK, _ANCILLARY, flags | _CLOSE_ON_EXEC)
+            count, ancillary, _, _ = self._socket.recvmsg_into(
+                [self._chunk], _ANCILLARY, flags | _CLOSE_ON_EXEC
+            )
         except ConnectionError:
             return False
         for level, kind, content in ancillary:
@@ -96,8 +111,8 @@ class Channel:
                 numbers = array.array("i")
                 numbers.frombytes(content[: len(content) - len(content) % numbers.itemsize])
                 self._descriptors.extend(numbers)
-        self._bytes += data
-        return bool(data)
+        self._bytes += memoryview(self._chunk)[:count]
+        return count > 0
 
     def _first(self) -> Parcel | None:
         if len(self._bytes) < HEAD.size:

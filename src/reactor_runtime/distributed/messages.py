@@ -5,6 +5,7 @@ may be any number of ``Notice``, a round of ``Suspended`` and ``Resume``, and on
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.distributed.frame_parts import NeedsRoom, Part, SlotGrant
@@ -178,3 +179,33 @@ class Failure:
 
 ToRank = Launch | Call | Resume | Place | Exit
 FromRank = Reached | Ready | Reply | Suspended | Notice | Failure
+
+
+# --- as they are pickled ---------------------------------------------------------------------
+
+# Frozen classes pickle slowly; the messages of every call travel as a number and their values.
+_HOT: tuple[type[Any], ...] = (Call, Reply, Resume, Suspended, Notice)
+_NUMBERS = {kind: number for number, kind in enumerate(_HOT)}
+_VALUES = tuple(attrgetter(*kind.__match_args__) for kind in _HOT)
+
+
+_LIGHT = frozenset({type(None), bool, int, float, str})
+
+
+def is_light(message: object) -> bool:
+    """Whether *message* is a reply without contents that need care."""
+    return type(message) is Reply and type(message.payload) in _LIGHT
+
+
+def as_values(message: object) -> object:
+    """Return what stands for *message* in a pickle."""
+    number = _NUMBERS.get(type(message))
+    return message if number is None else (number, _VALUES[number](message))
+
+
+def from_values(found: object) -> object:
+    """Return the message that *found* stands for; see ``as_values``."""
+    if type(found) is not tuple:
+        return found
+    kind = _HOT[found[0]]
+    return kind(found[1]) if kind is Notice else kind(*found[1])

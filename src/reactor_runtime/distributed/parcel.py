@@ -30,11 +30,14 @@ from reactor_runtime.distributed.anonymous_memory import (
     map_private,
     map_shared,
 )
+from reactor_runtime.distributed.messages import as_values, from_values, is_light
 
 HEAD: Final = struct.Struct("<IBB")
 INLINE_LIMIT: Final = 32 << 10  # bytes of a buffer, and of a pickle, that travel in the channel
 _ALIGN: Final = 64
+_LOOKED_AT: Final = 4 << 10  # bytes of a pickle in which our alias is looked for
 MAIN_ALIAS: Final = "__reactor_main__"  # the name under which a rank imports the parent's script
+_ALIAS_BYTES: Final = MAIN_ALIAS.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,29 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
+def _stays(buffer: pickle.PickleBuffer, large: list[pickle.PickleBuffer]) -> bool:
+    """Keep small buffers in the pickle; put the others into *large*."""
+    if memoryview(buffer).nbytes < INLINE_LIMIT:
+        return True
+    large.append(buffer)
+    return False
+
+
+def _dump(values: object, large: list[pickle.PickleBuffer]) -> bytes:
+    out = io.BytesIO()
+    pickler = _Pickler(
+        out, pickle.HIGHEST_PROTOCOL, buffer_callback=lambda buffer: _stays(buffer, large)
+    )
+    pickler.dump(values)
+    return out.getvalue()
+
+
+def _load(body: memoryview, large: Sequence[Any]) -> Any:
+    if _ALIAS_BYTES in bytes(body[:_LOOKED_AT]) or len(body) > _LOOKED_AT:
+        return from_values(Unpickler(io.BytesIO(body), buffers=large).load())
+    return from_values(pickle.loads(body, buffers=large))
+
+
 class Unpickler(pickle.Unpickler):
     """Reads pickles of the other side of a channel."""
 
@@ -69,9 +95,14 @@ class Unpickler(pickle.Unpickler):
 
 
 class ParcelWriter:
-    """Makes parcels of messages."""
+    """Makes parcels of messages.
 
-    def __init__(self) -> None:
+    Args:
+        in_c_order: Whether every array is to arrive as a C-contiguous one, however it lies here.
+    """
+
+    def __init__(self, *, in_c_order: bool = False) -> None:
+        self._in_c_order = in_c_order
         self._numbers = itertools.count(1)
         self._free: list[tuple[int, AnonymousMemory]] = []
         self._sent: list[tuple[int, AnonymousMemory]] = []
@@ -83,20 +114,20 @@ class ParcelWriter:
         Raises:
             Exception: Whatever the message's contents raise when they are pickled.
         """
+        values = as_values(message)
         large: list[pickle.PickleBuffer] = []
-
-        def keep_small_ones(buffer: pickle.PickleBuffer) -> bool:
-            if memoryview(buffer).nbytes < INLINE_LIMIT:
-                return True
-            large.append(buffer)
-            return False
-
-        out = io.BytesIO()
-        _Pickler(out, pickle.HIGHEST_PROTOCOL, buffer_callback=keep_small_ones).dump(message)
-        if not large and out.tell() <= INLINE_LIMIT:
-            body = out.getvalue()
+        if self._in_c_order and not is_light(message):
+            body = _dump(values, large)
+        else:
+            body = pickle.dumps(
+                values, pickle.HIGHEST_PROTOCOL, buffer_callback=lambda b: _stays(b, large)
+            )
+            if len(body) > INLINE_LIMIT:  # text, or an array that does not lie in one run
+                large.clear()
+                body = _dump(values, large)
+        if not large and len(body) <= INLINE_LIMIT:
             return Parcel(HEAD.pack(len(body), len(descriptors), 0) + body, tuple(descriptors))
-        return self._in_block([out.getbuffer(), *(b.raw() for b in large)], descriptors)
+        return self._in_block([memoryview(body), *(b.raw() for b in large)], descriptors)
 
     def recycle(self, held: Collection[int] = ()) -> None:
         """Use blocks again, but those that a receiver still *held*: they stay with it."""
@@ -164,7 +195,7 @@ class ParcelReader:
         _, _, form = HEAD.unpack_from(parcel.data)
         body = memoryview(parcel.data)[HEAD.size :]
         if form == 0:
-            return Unpickler(io.BytesIO(body)).load(), parcel.descriptors
+            return _load(body, ()), parcel.descriptors
         number, size, is_new, sizes, dropped = pickle.loads(body)
         for old in dropped:
             self._forget(old)
@@ -173,7 +204,7 @@ class ParcelReader:
             self._adopt(number, own[0], size)
             own = own[1:]
         first, *large = self._contents(number, sizes)
-        return Unpickler(io.BytesIO(first), buffers=large).load(), own
+        return _load(first, large), own
 
     def held(self) -> tuple[int, ...]:
         """Return the blocks that arrays of earlier messages still lie in."""

@@ -45,7 +45,7 @@ class Rank:
         self.frames = SlotWriter(world.device)
         self._channel = channel
         self._seed_generators = seed_generators
-        self._writer = ParcelWriter()
+        self._writer = ParcelWriter(in_c_order=True)
         self._reader = ParcelReader(shares=True)
         self._packing = threading.Lock()
         self._call = 0

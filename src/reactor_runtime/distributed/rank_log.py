@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from reactor_runtime.log import LogFormat, LogLevel, configure
 
 _COLUMNS = frozenset({"timestamp", "level", "logger", "event"})
+_LONG = frozenset({"exception", "stack"})
 
 
 def write_log_to(stream: TextIO, level: str) -> None:
@@ -21,8 +22,9 @@ def write_log_to(stream: TextIO, level: str) -> None:
 
 
 def wanted_level() -> str:
-    """Return the least important level that this process' log writes."""
-    return logging.getLevelName(max(logging.getLogger().getEffectiveLevel(), logging.DEBUG)).lower()
+    """Return the least important level that this process' log may want: its own may change."""
+    level = min(logging.getLogger().getEffectiveLevel(), logging.INFO)
+    return logging.getLevelName(max(level, logging.DEBUG)).lower()
 
 
 def write_again(line: bytes, extra: Mapping[str, Any]) -> bool:
@@ -39,7 +41,9 @@ def write_again(line: bytes, extra: Mapping[str, Any]) -> bool:
     target = logging.getLogger(name)
     if target.isEnabledFor(level):
         fields = {key: value for key, value in entry.items() if key not in _COLUMNS}
-        record = target.makeRecord(name, level, "", 0, event, (), None)
+        shown = (f"{key}={value!r}" for key, value in fields.items() if key not in _LONG)
+        text = " ".join([event, *shown])  # reads well without our formatter
+        record = target.makeRecord(name, level, "", 0, text, (), None)
         record.created = created
         setattr(record, EVENT, event)
         setattr(record, FIELDS, {**fields, **extra})
