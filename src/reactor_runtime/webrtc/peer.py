@@ -100,7 +100,9 @@ class Peer(Connection):
             clock=clock,
             cname=needs.identity.cname,
             max_backlog_bytes=settings.max_backlog_bytes,
-            wants=lambda track: needs.listener.wants_media(self, track),
+            wants=lambda track: (
+                self._state is PeerState.OPEN and needs.listener.wants_media(self, track)
+            ),
             deliver=lambda track, frame: needs.listener.media_received(self, track, frame),
         )
         self._media = PeerMedia(negotiation, self.link.media, media_needs)

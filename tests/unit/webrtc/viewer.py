@@ -25,7 +25,7 @@ WEBCAM = Track(name="webcam", kind=TrackKind.VIDEO, direction=TrackDirection.IN)
 MIC = Track(name="mic", kind=TrackKind.AUDIO, direction=TrackDirection.IN, sample_rate=16_000)
 
 
-async def until(condition: Callable[[], Any], timeout_s: float = 10.0) -> None:
+async def until(condition: Callable[[], Any], timeout_s: float = 30.0) -> None:
     """Return once *condition* holds."""
     async with asyncio.timeout(timeout_s):
         while not condition():  # noqa: ASYNC110 - the conditions are other people's
