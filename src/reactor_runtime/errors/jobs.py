@@ -1,0 +1,133 @@
+"""What keeps a distributed job from being accepted, started or finished."""
+
+from reactor_runtime.errors.configuration import ConfigurationError
+from reactor_runtime.errors.reactor_error import ReactorError
+
+
+class JobSpecError(ConfigurationError):
+    """Raised when a job file cannot be used; nothing was started.
+
+    Attributes:
+        path: The file.
+        key: The dotted key, empty when the whole file is wrong.
+        reason: What is wrong and what to write instead.
+    """
+
+    def __init__(self, path: str, key: str, reason: str) -> None:
+        super().__init__(path, key, reason)
+        self.path, self.key, self.reason = path, key, reason
+
+    def __str__(self) -> str:
+        subject = f"{self.key}: " if self.key else ""
+        return f"{self.path}: {subject}{self.reason}"
+
+
+class NodeNetworkError(ConfigurationError):
+    """Raised when a node cannot be reached by others in the way it was told to.
+
+    Attributes:
+        interface: The interface or address that was asked for.
+        reason: Why it will not do, and what to give instead.
+    """
+
+    def __init__(self, interface: str, reason: str) -> None:
+        super().__init__(interface, reason)
+        self.interface, self.reason = interface, reason
+
+    def __str__(self) -> str:
+        return f"interface {self.interface}: {self.reason}"
+
+
+class RendezvousError(ReactorError):
+    """Raised when the nodes of a job do not all meet in time.
+
+    Attributes:
+        node_rank: The node that says so.
+        reason: Who cannot reach whom, or who did not come.
+    """
+
+    def __init__(self, node_rank: int, reason: str) -> None:
+        super().__init__(node_rank, reason)
+        self.node_rank, self.reason = node_rank, reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class ControlPlaneError(ReactorError):
+    """Raised when the control plane refuses a request; asking again changes nothing.
+
+    Attributes:
+        status: HTTP status.
+        reason: What it said.
+    """
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(status, reason)
+        self.status, self.reason = status, reason
+
+    def __str__(self) -> str:
+        return f"the control plane refused: {self.reason} (status {self.status})"
+
+
+class ControlPlaneAbsentError(ReactorError):
+    """Raised when the control plane cannot be reached; asking again later may help.
+
+    Attributes:
+        url: Where it should be.
+        reason: What happened instead.
+    """
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(url, reason)
+        self.url, self.reason = url, reason
+
+    def __str__(self) -> str:
+        return f"no control plane at {self.url}: {self.reason}"
+
+
+class JobConflictError(ReactorError):
+    """Raised when a report contradicts what the control plane knows.
+
+    Attributes:
+        job_id: The job.
+        reason: What contradicts what.
+    """
+
+    def __init__(self, job_id: str, reason: str) -> None:
+        super().__init__(job_id, reason)
+        self.job_id, self.reason = job_id, reason
+
+    def __str__(self) -> str:
+        return f"job {self.job_id}: {self.reason}"
+
+
+class UnknownJobError(ReactorError):
+    """Raised for a job that this control plane has never seen.
+
+    Attributes:
+        job_id: What was asked for.
+    """
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(job_id)
+        self.job_id = job_id
+
+    def __str__(self) -> str:
+        return f"there is no job {self.job_id}; `reactor jobs list` shows those there are"
+
+
+class SourceError(ReactorError):
+    """Raised when a source folder or its archive cannot be packed, sent or unpacked.
+
+    Attributes:
+        place: The folder, archive or member.
+        reason: What is wrong with it.
+    """
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(place, reason)
+        self.place, self.reason = place, reason
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.reason}"
