@@ -16,6 +16,7 @@ from reactor_runtime import __version__
 from reactor_runtime.cli.check import check
 from reactor_runtime.cli.doctor import doctor
 from reactor_runtime.cli.init import init
+from reactor_runtime.cli.launch import launch
 from reactor_runtime.cli.schema import schema
 from reactor_runtime.cli.serve import serve
 from reactor_runtime.errors import ConfigurationError, ReactorError
@@ -35,6 +36,7 @@ app.command()(check)
 app.command()(schema)
 app.command()(init)
 app.command()(doctor)
+app.command()(launch)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,117 @@
+"""``reactor launch``: one distributed job on this machine, to its end."""
+
+import shlex
+import signal
+import sys
+import time
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from reactor_runtime.launcher.contracts import DistributedJob
+    from reactor_runtime.launcher.job_record import JobRecord
+    from reactor_runtime.launcher.job_watch import JobWatch
+
+
+def launch(
+    job_file: Annotated[Path, typer.Argument(help="The job, YAML or JSON.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what every node would run, and end.")
+    ] = False,
+    outputs: Annotated[Path, typer.Option(help="Folder of outputs, JOB/node<r>/ in it.")] = Path(
+        "outputs"
+    ),
+) -> int:
+    """Run a distributed job on this machine: every node is an agent of its own here.
+
+    Ends with status 0 when every node succeeded, 1 when one failed, 130 when interrupted.
+    """
+    from reactor_runtime.launcher.contracts import load_job
+
+    job, source = load_job(job_file)
+    if dry_run:
+        print_plan(job)
+        return 0
+    return _run(job, source, outputs)
+
+
+def print_plan(job: "DistributedJob") -> None:
+    """Print every node's ranks, command line and environment."""
+    from reactor_runtime.launcher.plan import plan_group
+    from reactor_runtime.launcher.torchrun import keeper_argv, task_environment, torchrun_argv
+
+    endpoint = "ADDRESS_OF_NODE_0:PORT"
+    for task in plan_group(job):
+        ranks = ", ".join(map(str, task.ranks))
+        print(f"node {task.node_rank} of {job.num_workers}: ranks {ranks} of {task.world_size}")
+        for name, value in sorted(task_environment(task, endpoint).items()):
+            print(f"  {name}={shlex.quote(value)}")
+        argv = torchrun_argv(task, endpoint)
+        print(f"  {shlex.join(keeper_argv(argv, 'python', 300, job.timeout_s))}\n")
+
+
+def _run(job: "DistributedJob", source: Path, outputs: Path) -> int:
+    from reactor_runtime.launcher.job_watch import JobWatch, exit_status
+    from reactor_runtime.launcher.local_backend import LocalBackend
+
+    signal.signal(signal.SIGTERM, _interrupt)
+    with LocalBackend(job, outputs.absolute()) as backend:
+        record = backend.submit(source)
+        watch = JobWatch(backend.client, record.job_id)
+        try:
+            record = show(watch, record)
+        except KeyboardInterrupt:
+            backend.client.cancel(record.job_id)
+            record = show(watch, record)
+    _print_result(record, outputs)
+    return exit_status(record)
+
+
+def show(watch: "JobWatch", record: "JobRecord") -> "JobRecord":
+    """Print a job's lines and states until it is over, and return it as it ended."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    said = ""
+    live: AbstractContextManager[Any] = console.status("") if console.is_terminal else nullcontext()
+    with live as status:
+        for glance in watch.follow(time.sleep):
+            record = glance.record
+            text = progress_of(record)
+            if status is not None:
+                status.update(text)
+            elif text != said:
+                print(text, file=sys.stderr, flush=True)
+            said = text
+            if glance.lines:
+                sys.stdout.buffer.write(glance.lines)
+                sys.stdout.buffer.flush()
+    return record
+
+
+def progress_of(record: "JobRecord") -> str:
+    """Return one line: the job's state and that of each node."""
+    attempt = record.attempt
+    nodes = (
+        "" if attempt is None else ", ".join(f"node{t.node_rank} {t.state}" for t in attempt.tasks)
+    )
+    again = f" (attempt {attempt.number})" if attempt is not None and attempt.number > 1 else ""
+    return f"{record.job_id} {record.state}{again}: {nodes or record.reason or 'accepted'}"
+
+
+def _print_result(record: "JobRecord", outputs: Path) -> None:
+    from reactor_runtime.launcher.job_watch import result_lines
+
+    for line in result_lines(record):
+        print(line, file=sys.stderr)
+    folder = outputs / record.job_id
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_file():
+            print(f"output {path}", file=sys.stderr)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,1 @@
+"""One distributed job over several nodes: planned, started by torchrun, watched."""

@@ -1,0 +1,180 @@
+"""Agent: one per node; offers it, holds its tasks, and lets them go when they are over.
+
+It is told what to hold, not what to do: the control plane sends the whole list of this node's
+tasks after every change, and what is missing from a list is over. So a lost or repeated answer
+changes nothing.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
+from reactor_runtime.launcher.agent_messages import (
+    Beat,
+    NodeOffer,
+    Orders,
+    Report,
+    TaskOrder,
+    Terms,
+)
+from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.launcher.network import NodeAddress
+from reactor_runtime.launcher.report_spool import ReportSpool
+from reactor_runtime.launcher.task_run import Body, Node, TaskRun
+from reactor_runtime.log import get_logger
+
+_LOG = get_logger("reactor_runtime.launcher")
+HOLD_S = 20.0
+_RETRY_S = 0.5
+STOP_S = 8.0
+_UNAUTHORIZED = 401
+
+
+class Agent:
+    """``run`` blocks until ``stop``; heartbeats, orders and reports have a thread each."""
+
+    def __init__(self, offer: NodeOffer, client: ControlClient, folder: Path) -> None:
+        self._offer, self._client, self._folder = offer, client, folder
+        self._spool = ReportSpool(folder / "spool", client, self._on_refused)
+        self._runs: dict[tuple[str, int], TaskRun] = {}
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._terms = Terms(heartbeat_s=1.0, control_timeout_s=300.0)
+        self._heard_at = time.monotonic()
+
+    def run(self) -> None:
+        """Offer the node and do what is ordered until told to stop.
+
+        Raises:
+            ControlPlaneError: The control plane does not want this node.
+        """
+        if not self._register():
+            return
+        for body in (self._beat, self._follow, self._spool.run):
+            threading.Thread(target=body, name=body.__name__, daemon=True).start()
+        self._stopping.wait()
+        self._wind_up()
+
+    def stop(self) -> None:
+        """End; what runs here fails its job."""
+        self._stopping.set()
+
+    def _register(self) -> bool:
+        while not self._stopping.is_set():
+            try:
+                self._terms = self._client.register(self._offer)
+            except ControlPlaneAbsentError as error:
+                _LOG.warning("control_plane_absent", reason=error.reason)
+                self._stopping.wait(_RETRY_S)
+            else:
+                self._heard_at = time.monotonic()
+                _LOG.info("agent_registered", agent=self._offer.agent_id, url=self._client.url)
+                return True
+        return False
+
+    def _beat(self) -> None:
+        beat = Beat(agent_id=self._offer.agent_id, incarnation=self._offer.incarnation)
+        while not self._stopping.wait(self._terms.heartbeat_s):
+            try:
+                answer = self._client.beat(beat)
+                if answer is None:
+                    self._terms = self._client.register(self._offer)
+            except (ControlPlaneAbsentError, ControlPlaneError):
+                self._judge_silence()
+                continue
+            self._heard_at = time.monotonic()
+            for key, run in self._held():
+                run.assure()
+                if answer is not None and key[0] in answer.stop:
+                    run.stop()
+
+    def _judge_silence(self) -> None:
+        silent_s = time.monotonic() - self._heard_at
+        if silent_s > self._terms.control_timeout_s:
+            for _, run in self._held():
+                run.stop(f"no contact with the control plane for {silent_s:.0f} s")
+
+    def _follow(self) -> None:
+        version = -1
+        while not self._stopping.is_set():
+            try:
+                orders = self._client.orders(self._offer.agent_id, version, HOLD_S)
+            except (ControlPlaneAbsentError, ControlPlaneError):
+                self._stopping.wait(_RETRY_S)
+                continue
+            version = orders.version
+            self._apply(orders)
+
+    def _apply(self, orders: Orders) -> None:
+        wanted = {order.key: order for order in orders.tasks}
+        for key, order in wanted.items():
+            with self._lock:
+                run = self._runs.get(key)
+                if run is None:
+                    run = self._runs[key] = self._make_run(order)
+                    if order.stop:
+                        run.stop()
+                    run.start()
+            if order.stop:
+                run.stop()
+        for key, run in self._held():
+            if key not in wanted:
+                self._let_go(key, run)
+
+    def _let_go(self, key: tuple[str, int], run: TaskRun) -> None:
+        run.stop()
+        if run.wait(0):
+            run.release()
+            with self._lock:
+                self._runs.pop(key, None)
+
+    def _make_run(self, order: TaskOrder) -> TaskRun:
+        folder = self._folder / "tasks" / f"{order.attempt_id}.node{order.node_rank}"
+        _LOG.info("task_taken", attempt=order.attempt_id, node_rank=order.node_rank)
+        node = Node(
+            client=self._client,
+            address=NodeAddress(interface=self._offer.interface, address=self._offer.address),
+            patience_s=self._terms.control_timeout_s,
+        )
+        return TaskRun(order, node, folder, self._teller(order))
+
+    def _teller(self, order: TaskOrder) -> Callable[[Body], None]:
+        numbers = iter(range(1, 1000))
+
+        def say(body: Body) -> None:
+            self._spool.put(
+                Report(
+                    agent_id=self._offer.agent_id,
+                    incarnation=self._offer.incarnation,
+                    job_id=order.job_id,
+                    attempt_id=order.attempt_id,
+                    node_rank=order.node_rank,
+                    number=next(numbers),
+                    body=body,
+                )
+            )
+
+        return say
+
+    def _on_refused(self, report: Report, reason: str) -> None:
+        for key, run in self._held():
+            if key == (report.attempt_id, report.node_rank):
+                run.stop(f"the control plane refused its report: {reason}")
+
+    def _held(self) -> list[tuple[tuple[str, int], TaskRun]]:
+        with self._lock:
+            return list(self._runs.items())
+
+    def _wind_up(self) -> None:
+        deadline = time.monotonic() + STOP_S
+        runs = self._held()
+        for _, run in runs:
+            run.stop("its agent was told to stop")
+        for _, run in runs:
+            run.wait(max(0.0, deadline - time.monotonic()))
+        self._spool.close()
+        self._spool.drain()
+        for _, run in runs:
+            run.release()

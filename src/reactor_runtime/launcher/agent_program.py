@@ -1,0 +1,83 @@
+"""The agent as a process: what it offers, its signals, and its end. ``python -m … SETTINGS``."""
+
+import os
+import signal
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from reactor_runtime.launcher.agent import Agent
+from reactor_runtime.launcher.agent_messages import NodeOffer
+from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.launcher.network import choose_address, host_id
+from reactor_runtime.launcher.rendezvous_store import count_devices
+from reactor_runtime.launcher.tether import adopt_orphans, die_with_parent, leave_unless_child_of
+
+
+class AgentSettings(BaseModel):
+    """What one agent is told.
+
+    Attributes:
+        control: URL of the control plane.
+        token: What the control plane wants to see.
+        procs: How many processes the node may hold.
+        name: The node's name, the same after a restart; the host's unless given.
+        interface: Network interface to show to peers; that of the route to *control* by default.
+        advertise: Address to show to peers; the interface's by default.
+        work_dir: Where tasks, logs and unsent reports are kept.
+        parent_pid: The process to die with.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    control: str
+    token: str | None = None
+    procs: int = Field(default=1, ge=1)
+    name: str = Field(default_factory=lambda: os.uname().nodename)
+    interface: str | None = None
+    advertise: str | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
+    work_dir: Path | None = None
+    parent_pid: int | None = None
+
+
+def run_agent(settings: AgentSettings) -> int:
+    """Run an agent until SIGTERM or SIGINT.
+
+    Raises:
+        NodeNetworkError: The interface or address will not do.
+        ControlPlaneError: The control plane does not want this node.
+    """
+    if settings.parent_pid is not None:
+        die_with_parent(signal.SIGKILL)
+        leave_unless_child_of(settings.parent_pid)
+    adopt_orphans()
+    address = choose_address(settings.control, settings.interface, settings.advertise)
+    offer = NodeOffer(
+        agent_id=settings.name,
+        incarnation=uuid.uuid4().hex,
+        host_id=host_id(),
+        address=address.address,
+        interface=address.interface,
+        procs=settings.procs,
+        devices=count_devices(),
+        labels=settings.labels,
+    )
+    agent = Agent(offer, ControlClient(settings.control, settings.token), _folder(settings))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: agent.stop())
+    agent.run()
+    return 0
+
+
+def _folder(settings: AgentSettings) -> Path:
+    folder = settings.work_dir or Path(tempfile.gettempdir(), f"reactor-agent-{settings.name}")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(run_agent(AgentSettings.model_validate_json(Path(sys.argv[1]).read_text())))

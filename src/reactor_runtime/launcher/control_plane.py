@@ -1,0 +1,201 @@
+"""ControlPlane: takes jobs, gives every node its task, gathers reports, fails fast.
+
+Each public method is one transaction on the ``JobStore`` and returns at once; nothing here waits.
+What is not in the store (who was heard when) is only ever used to judge that an agent is lost, and
+begins anew after a start and after a pause.
+"""
+
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.launcher import job_record
+from reactor_runtime.launcher.agent_messages import (
+    Beat,
+    BeatAnswer,
+    NodeOffer,
+    Orders,
+    Report,
+    Submission,
+    Terms,
+)
+from reactor_runtime.launcher.dispatcher import Dispatcher
+from reactor_runtime.launcher.job_record import JobRecord
+from reactor_runtime.launcher.job_store import JobStore
+from reactor_runtime.launcher.leases import Leases
+from reactor_runtime.log import get_logger
+
+_LOG = get_logger("reactor_runtime.launcher")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlSettings:
+    """How patient a control plane is, in seconds.
+
+    Attributes:
+        heartbeat_s: How often agents give a sign of life.
+        heartbeat_limit_s: Silence after which an agent is lost, and its jobs with it.
+        control_timeout_s: Silence of the control plane after which an agent ends its own tasks.
+        stop_grace_s: What it has for that; only then a lost agent's processes count as gone.
+    """
+
+    heartbeat_s: float = 1.0
+    heartbeat_limit_s: float = 5.0
+    control_timeout_s: float = 300.0
+    stop_grace_s: float = 10.0
+
+
+class ControlPlane:
+    """The state of every job and agent, and the rules by which it moves."""
+
+    def __init__(
+        self,
+        store: JobStore,
+        clock: Clock,
+        settings: ControlSettings | None = None,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._settings = settings or ControlSettings()
+        self._on_change = on_change
+        self._lock = threading.RLock()
+        self._version = secrets.randbits(40)  # an agent's number of before a restart is no match
+        self._leases = Leases(self._settings.heartbeat_s, self._settings.heartbeat_limit_s)
+        self._leases.begin(clock.now(), store.agents())
+        self._dispatcher = Dispatcher(store, self._leases.is_alive)
+
+    @property
+    def terms(self) -> Terms:
+        """What agents are told when they register."""
+        return Terms(
+            heartbeat_s=self._settings.heartbeat_s,
+            control_timeout_s=self._settings.control_timeout_s,
+        )
+
+    def submit(self, submission: Submission) -> JobRecord:
+        """Queue a job."""
+        with self._lock, self._store.change():
+            number = self._store.next_number("job")
+            record = JobRecord(
+                job_id=f"{submission.job.name}-{number}",
+                number=number,
+                job=submission.job,
+                source=submission.source,
+                submitted_at=self._clock.wall(),
+            )
+            self._store.save_job(record)
+            self._dispatcher.allocate()
+        self._changed()
+        return self.job(record.job_id)
+
+    def cancel(self, job_id: str) -> JobRecord:
+        """Have a job end, whatever it does; one that has ended stays as it is.
+
+        Raises:
+            UnknownJobError: There is none of that id.
+        """
+        return self._edit(job_id, job_record.cancelled)
+
+    def job(self, job_id: str) -> JobRecord:
+        """Return one job, or raise ``UnknownJobError``."""
+        return self._store.job(job_id)
+
+    def jobs(self) -> list[JobRecord]:
+        """Return every job, oldest first."""
+        return self._store.jobs()
+
+    def register(self, offer: NodeOffer) -> Terms:
+        """Take an agent in; tasks of an earlier incarnation of it are lost, and gone."""
+        with self._lock, self._store.change():
+            before = self._store.agents().get(offer.agent_id)
+            self._store.save_agent(offer)
+            self._leases.hear(offer.agent_id, self._clock.now())
+            if before is not None and before.incarnation != offer.incarnation:
+                self._dispatcher.lose(
+                    lambda t: t.agent_id == offer.agent_id and t.incarnation != offer.incarnation,
+                    "its agent was started again",
+                    is_free=True,
+                )
+            self._dispatcher.allocate()
+        self._changed()
+        return self.terms
+
+    def beat(self, beat: Beat) -> BeatAnswer | None:
+        """Take a sign of life; ``None`` when the agent must register (again)."""
+        with self._lock:
+            offer = self._store.agents().get(beat.agent_id)
+            if offer is None or offer.incarnation != beat.incarnation:
+                return None
+            if self._leases.hear(beat.agent_id, self._clock.now()):
+                self._changed()
+            stop = [order.attempt_id for order in self.orders(beat.agent_id).tasks if order.stop]
+            return BeatAnswer(stop=tuple(stop))
+
+    def orders(self, agent_id: str) -> Orders:
+        """Return everything *agent_id* should hold now."""
+        with self._lock:
+            offer = self._store.agents().get(agent_id)
+            tasks = self._dispatcher.orders(agent_id, offer.incarnation) if offer else ()
+            return Orders(version=self._version, tasks=tasks)
+
+    def report(self, report: Report) -> None:
+        """Take what an agent says of a task; one that is known already changes nothing.
+
+        Raises:
+            UnknownJobError: There is no such job.
+            JobConflictError: It contradicts what is known; the sender must stop.
+        """
+        self._edit(report.job_id, lambda record: job_record.reported(record, report))
+
+    def tick(self) -> None:
+        """Look at the time: lost agents, nodes that never come, processes that must be gone."""
+        with self._lock:
+            now = self._clock.now()
+            dead = self._leases.judge(now)
+            limit = self._settings.heartbeat_limit_s
+            with self._store.change():
+                before = self._store.live_jobs()
+                for agent_id in dead:
+                    _LOG.error("agent_lost", agent=agent_id, silent_s=limit)
+                if dead:
+                    self._dispatcher.lose(
+                        lambda t: t.agent_id in dead, f"lost: no heartbeat for {limit:g} s"
+                    )
+                self._dispatcher.judge_joins(now)
+                self._forget_the_gone(now)
+                self._dispatcher.allocate()
+                has_changed = before != self._store.live_jobs()
+        if has_changed:
+            self._changed()
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+        return self._version
+
+    def _edit(self, job_id: str, change: Callable[[JobRecord], JobRecord]) -> JobRecord:
+        with self._lock, self._store.change():
+            before = self._store.job(job_id)
+            after = change(before)
+            if after != before:
+                self._store.save_job(after)
+                self._dispatcher.allocate()
+        if after != before:
+            self._changed()
+        return after
+
+    def _forget_the_gone(self, now: float) -> None:
+        limit = self._settings.control_timeout_s + self._settings.stop_grace_s
+        gone = self._leases.silent_for(limit, now)
+        if gone:
+            self._dispatcher.free(gone)
+        for agent_id in gone:
+            self._store.forget_agent(agent_id)
+            self._leases.forget(agent_id)
+
+    def _changed(self) -> None:
+        with self._lock:
+            self._version += 1
+        self._on_change()

@@ -1,0 +1,60 @@
+"""Leases: when each agent was last heard, and who is lost.
+
+Nobody is judged for two limits after a start or after a pause of the judge itself: the silence
+may have been its own. Monotonic seconds only; a moved wall clock changes nothing.
+"""
+
+from collections.abc import Iterable
+
+
+class Leases:
+    """Who is alive, as far as signs of life tell."""
+
+    def __init__(self, heartbeat_s: float, limit_s: float) -> None:
+        self._pause_s, self._limit_s = heartbeat_s, limit_s
+        self._heard: dict[str, float] = {}
+        self._alive: set[str] = set()
+        self._lost: set[str] = set()
+        self._judged_at = 0.0
+        self._judges_from = 0.0
+
+    def begin(self, now: float, agents: Iterable[str] = ()) -> None:
+        """Begin every lease anew, those of *agents* too, and judge nobody for two limits."""
+        self._judged_at = now
+        self._judges_from = now + 2 * self._limit_s
+        self._heard = dict.fromkeys([*self._heard, *agents], now)
+
+    def hear(self, agent_id: str, now: float) -> bool:
+        """Note a sign of life; return whether the agent had not been alive before it."""
+        self._heard[agent_id] = now
+        was_alive = agent_id in self._alive
+        self._alive.add(agent_id)
+        self._lost.discard(agent_id)
+        return not was_alive
+
+    def judge(self, now: float) -> set[str]:
+        """Return the agents that are lost from now on. To be called often."""
+        if now - self._judged_at > self._pause_s:
+            self.begin(now)
+        self._judged_at = now
+        if now < self._judges_from:
+            return set()
+        silent = {a for a, heard in self._heard.items() if now - heard > self._limit_s}
+        newly = silent - self._lost
+        self._lost |= newly
+        self._alive -= newly
+        return newly
+
+    def is_alive(self, agent_id: str) -> bool:
+        """Return whether the agent has been heard since the start and is not lost."""
+        return agent_id in self._alive
+
+    def silent_for(self, seconds: float, now: float) -> set[str]:
+        """Return the lost agents that were last heard longer than *seconds* ago."""
+        return {a for a in self._lost if now - self._heard[a] > seconds}
+
+    def forget(self, agent_id: str) -> None:
+        """Drop an agent."""
+        self._heard.pop(agent_id, None)
+        self._alive.discard(agent_id)
+        self._lost.discard(agent_id)

@@ -1,0 +1,133 @@
+"""NodeProcess: torchrun under its keeper on this node, from start to the last process gone."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event, Lock
+
+from reactor_runtime.launcher.agent_messages import Outcome
+from reactor_runtime.launcher.exit_reports import rank_failures
+from reactor_runtime.launcher.failures import Gravity, RankFailure
+from reactor_runtime.launcher.node_log import NodeLog
+from reactor_runtime.launcher.plan import TaskPlan
+from reactor_runtime.launcher.task_keeper import TIMED_OUT_STATUS
+from reactor_runtime.launcher.torchrun import (
+    NodePlace,
+    keeper_argv,
+    scrubbed,
+    task_environment,
+    torchrun_argv,
+)
+
+_POLL_S = 0.1
+
+
+class NodeProcess:
+    """Started, watched and ended by one thread; ``cancel`` and ``assure`` from any."""
+
+    def __init__(self, task: TaskPlan, endpoint: str, place: NodePlace, work_dir: Path) -> None:
+        self._task, self._work_dir = task, work_dir
+        self._log_dir = Path(place.log_dir)
+        self._torchrun_log = self._log_dir / "torchrun.log"
+        self._argv = torchrun_argv(task, endpoint, place)
+        self._environment = task_environment(task, endpoint, place)
+        self._python = place.python
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._lock = Lock()
+
+    @property
+    def keeper_pid(self) -> int | None:
+        """The keeper's process id, once started."""
+        return self._keeper.pid if self._keeper is not None else None
+
+    def run(
+        self, silence_s: float, sink: Callable[[bytes], None], stop: Event
+    ) -> tuple[Outcome, list[RankFailure]]:
+        """Run torchrun to its end; nothing of it is left when this returns.
+
+        The kernel ties the keeper to the calling thread.
+
+        Args:
+            silence_s: Seconds without ``assure`` after which the keeper ends the task.
+            sink: Takes tagged log lines.
+            stop: Once set, the task is cancelled.
+        """
+        self._log_dir.mkdir(parents=True, exist_ok=True)
+        job = self._task.job
+        log = NodeLog(job.name, self._task.node_rank, self._task.ranks[0], job.procs_per_worker)
+        with self._torchrun_log.open("wb") as output:
+            keeper = subprocess.Popen(
+                keeper_argv(self._argv, self._python, silence_s, job.timeout_s),
+                cwd=self._work_dir,
+                env={
+                    **scrubbed(os.environ),
+                    **self._environment,
+                    "REACTOR_AGENT_PID": str(os.getpid()),
+                },
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._keeper = keeper
+        is_cancelled = False
+        while keeper.poll() is None:
+            if stop.wait(0 if is_cancelled else _POLL_S) and not is_cancelled:
+                is_cancelled = True
+                self.cancel()
+            if is_cancelled:
+                _wait_a_little(keeper)
+            sink(log.poll(self._log_dir, self._torchrun_log))
+        self._close_pipe(keeper)
+        sink(log.poll(self._log_dir, self._torchrun_log, is_last=True))
+        return self._verdict(keeper.returncode, was_stopped=stop.is_set())
+
+    def assure(self) -> None:
+        """Tell the keeper that somebody still wants the task."""
+        self._say(b".")
+
+    def cancel(self) -> None:
+        """Have the keeper end the task: SIGTERM, then SIGKILL."""
+        self._say(b"c")
+
+    def _say(self, word: bytes) -> None:
+        with self._lock:
+            pipe = self._keeper.stdin if self._keeper is not None else None
+            if pipe is not None and not pipe.closed:
+                try:
+                    os.write(pipe.fileno(), word)
+                except BrokenPipeError:
+                    return
+
+    def _close_pipe(self, keeper: subprocess.Popen[bytes]) -> None:
+        with self._lock:
+            if keeper.stdin is not None:
+                keeper.stdin.close()
+
+    def _verdict(self, status: int, *, was_stopped: bool) -> tuple[Outcome, list[RankFailure]]:
+        if status == 0:
+            return Outcome.SUCCEEDED, []
+        failures = rank_failures(self._task, self._log_dir, self._torchrun_log)
+        if any(f.gravity is not Gravity.STOPPED for f in failures):
+            return Outcome.FAILED, failures
+        if was_stopped:
+            return Outcome.CANCELLED, []
+        return Outcome.FAILED, [self._node_failure(status), *failures]
+
+    def _node_failure(self, status: int) -> RankFailure:
+        node = self._task.node_rank
+        if status == TIMED_OUT_STATUS:
+            words = f"ran longer than timeout_s, {self._task.job.timeout_s:g} s"
+            return RankFailure(node_rank=node, message=words)
+        if status < 0:
+            return RankFailure(node_rank=node, exit_code=status, message="the keeper of torchrun")
+        code = 128 - status if status > 128 else status
+        return RankFailure(node_rank=node, exit_code=code, message="torchrun itself")
+
+
+def _wait_a_little(keeper: subprocess.Popen[bytes]) -> None:
+    try:
+        keeper.wait(_POLL_S)
+    except subprocess.TimeoutExpired:
+        return

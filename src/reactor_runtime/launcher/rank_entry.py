@@ -1,0 +1,85 @@
+"""What torchrun starts for every rank: ties it to torchrun, then runs the user's script as main.
+
+A program: ``python -m …rank_entry SCRIPT ARGS…`` or ``… module:NAME ARGS…``. An exception of the
+script is written to ``TORCHELASTIC_ERROR_FILE`` with its type and exit code, and raised on.
+"""
+
+import contextlib
+import json
+import os
+import runpy
+import sys
+import time
+import traceback
+from datetime import timedelta
+from pathlib import Path
+
+from reactor_runtime.launcher.tether import die_with_parent, leave_if_adopted_by
+
+_MODULE = "module:"
+
+
+def main() -> None:
+    """Run the script behind this program's name."""
+    die_with_parent()
+    leave_if_adopted_by(int(os.environ.get("REACTOR_KEEPER_PID", "0")))
+    bound_collectives(float(os.environ.get("REACTOR_COMM_TIMEOUT_S", "0")))
+    entrypoint = sys.argv[1]
+    try:
+        run_as_main(entrypoint, sys.argv[2:])
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            code = error.code if isinstance(error.code, int) else 1
+            _write_report(error, code)
+        raise
+    except BaseException as error:
+        _write_report(error, 1)
+        raise
+
+
+def run_as_main(entrypoint: str, arguments: list[str]) -> None:
+    """Run a script, or ``module:NAME``, as ``__main__`` with its own ``sys.argv``."""
+    if entrypoint.startswith(_MODULE):
+        module = entrypoint.removeprefix(_MODULE)
+        sys.argv = [module, *arguments]
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        return
+    script = str(Path(entrypoint).resolve())
+    sys.argv = [script, *arguments]
+    sys.path[0] = str(Path(script).parent)
+    runpy.run_path(script, run_name="__main__")
+
+
+def bound_collectives(timeout_s: float) -> None:
+    """Make *timeout_s* the default of process groups: torch's own is 30 minutes."""
+    if timeout_s <= 0:
+        return
+    with contextlib.suppress(ImportError):
+        from torch.distributed import distributed_c10d
+
+        limit = timedelta(seconds=timeout_s)
+        for name in ("default_pg_timeout", "default_pg_nccl_timeout"):
+            setattr(distributed_c10d, name, limit)
+
+
+def _write_report(error: BaseException, exit_code: int) -> None:
+    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
+    if not path:
+        return
+    text = "".join(traceback.format_exception(error))
+    report = {
+        "message": {
+            "message": f"{type(error).__name__}: {error}",
+            "extraInfo": {
+                "py_callstack": text[-16000:],
+                "timestamp": str(int(time.time())),
+                "exit_code": exit_code,
+            },
+        }
+    }
+    with contextlib.suppress(OSError):
+        Path(path).write_text(json.dumps(report), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""ReportSpool: reports on disk, in order, until the control plane has taken them."""
+
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
+from reactor_runtime.launcher.agent_messages import Report
+from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.log import get_logger
+
+_LOG = get_logger("reactor_runtime.launcher")
+_RETRY_S = 0.5
+_CONFLICT = 409
+
+
+class ReportSpool:
+    """A folder of numbered files and the thread that sends them."""
+
+    def __init__(
+        self,
+        folder: Path,
+        client: ControlClient,
+        on_refused: Callable[[Report, str], None],
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._client, self._on_refused = folder, client, on_refused
+        self._last = max((int(path.stem) for path in folder.glob("*.json")), default=0)
+        self._lock = threading.Lock()
+        self._more = threading.Event()
+        self._is_open = True
+
+    def put(self, report: Report) -> None:
+        """Keep *report* until it has been taken; it outlives this process."""
+        with self._lock:
+            self._last += 1
+            path = self._folder / f"{self._last:012d}.json"
+            part = path.with_suffix(".part")
+            part.write_text(report.model_dump_json(), encoding="utf-8")
+            os.replace(part, path)
+        self._more.set()
+
+    def run(self) -> None:
+        """Send until ``close``. The body of a thread."""
+        while self._is_open:
+            self._more.clear()
+            if not self.drain():
+                self._more.wait(_RETRY_S)
+            elif not self._waiting():
+                self._more.wait()
+
+    def drain(self) -> bool:
+        """Send what waits; return whether the control plane was there."""
+        for path in self._waiting():
+            report = Report.model_validate_json(path.read_bytes())
+            try:
+                self._client.report(report)
+            except ControlPlaneAbsentError:
+                return False
+            except ControlPlaneError as error:
+                if error.status >= 500:
+                    return False
+                _LOG.error("report_refused", attempt=report.attempt_id, reason=error.reason)
+                if error.status == _CONFLICT:
+                    self._on_refused(report, error.reason)
+            path.unlink(missing_ok=True)
+        return True
+
+    def close(self) -> None:
+        """End ``run``."""
+        self._is_open = False
+        self._more.set()
+
+    def _waiting(self) -> list[Path]:
+        return sorted(self._folder.glob("*.json"))

@@ -1,0 +1,198 @@
+"""TaskRun: one task on this node, from its order to the last log line delivered."""
+
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
+from reactor_runtime.launcher.agent_messages import (
+    Delivered,
+    Ended,
+    Outcome,
+    Published,
+    Started,
+    TaskOrder,
+)
+from reactor_runtime.launcher.checkpoints import newest_checkpoint
+from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.launcher.failures import RankFailure
+from reactor_runtime.launcher.log_shipper import LogShipper
+from reactor_runtime.launcher.meeting import Place, meet
+from reactor_runtime.launcher.network import NodeAddress, choose_address
+from reactor_runtime.launcher.node_process import NodeProcess
+from reactor_runtime.launcher.plan import plan_group
+from reactor_runtime.launcher.rendezvous_store import HeldStore
+from reactor_runtime.launcher.source_bundle import unpack_source
+from reactor_runtime.launcher.torchrun import NodePlace
+from reactor_runtime.log import get_logger
+
+_LOG = get_logger("reactor_runtime.launcher")
+_RETRY_S = 0.5
+Body = Published | Started | Ended | Delivered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """What all tasks of one agent share.
+
+    Attributes:
+        address: Where peers reach this node.
+        patience_s: How long the control plane may be silent.
+    """
+
+    client: ControlClient
+    address: NodeAddress
+    patience_s: float
+
+
+class TaskRun:
+    """Runs on a thread of its own; node 0's holds the store until ``release``."""
+
+    def __init__(
+        self, order: TaskOrder, node: "Node", folder: Path, say: Callable[[Body], None]
+    ) -> None:
+        self._order, self._node, self._folder, self._say = order, node, folder, say
+        self._stop, self._stop_reason = threading.Event(), ""
+        self._store: HeldStore | None = None
+        self._process: NodeProcess | None = None
+        self._thread = threading.Thread(target=self._run, name="task", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self, failure: str = "") -> None:
+        """End what runs; *failure* makes it the node's own failure and says why."""
+        self._stop_reason = self._stop_reason or failure
+        self._stop.set()
+
+    def assure(self) -> None:
+        """Pass a sign of life on to what runs."""
+        if self._process is not None:
+            self._process.assure()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Return whether all is over within *timeout_s*."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def release(self) -> None:
+        """Let go of the store and the folder: the attempt is over everywhere."""
+        if self._store is not None:
+            self._store.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _run(self) -> None:
+        order = self._order
+        self._folder.mkdir(parents=True, exist_ok=True)
+        logs = LogShipper(
+            self._folder / "node.log", self._node.client.files, order.attempt_id, order.node_rank
+        )
+        try:
+            outcome, failures = self._work(logs)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the job must hear of it
+            was_asked = self._stop.is_set() and not self._stop_reason
+            outcome = Outcome.CANCELLED if was_asked else Outcome.FAILED
+            failures = [RankFailure(node_rank=order.node_rank, message=str(error) or repr(error))]
+        if self._stop_reason:
+            outcome = Outcome.FAILED
+            failures.append(RankFailure(node_rank=order.node_rank, message=self._stop_reason))
+        kept = () if outcome is Outcome.CANCELLED else tuple(failures)
+        self._say(Ended(outcome=outcome, failures=kept))
+        _LOG.info("task_ended", attempt=order.attempt_id, node_rank=order.node_rank, how=outcome)
+        notes = tuple(self._send_outputs())
+        if not logs.finish(self._node.patience_s):
+            notes = (*notes, "the end of the log could not be delivered")
+        self._say(Delivered(notes=notes))
+
+    def _work(self, logs: LogShipper) -> tuple[Outcome, list[RankFailure]]:
+        if self._stop.is_set():
+            return Outcome.CANCELLED, []
+        order, job = self._order, self._order.job
+        address = self._own_address()
+        endpoint = self._endpoint(address)
+        self._unpack()
+        place = Place(
+            endpoint=endpoint,
+            attempt_id=order.attempt_id,
+            node_rank=order.node_rank,
+            num_workers=job.num_workers,
+            join_timeout_s=job.rendezvous.join_timeout_s,
+            addresses=order.peers,
+        )
+        _, resume = meet(place, self._stop, self._checkpoint() if order.node_rank == 0 else None)
+        node = NodePlace(
+            attempt_id=order.attempt_id,
+            python=sys.executable,
+            address=address.address,
+            interface=address.interface,
+            log_dir=str(self._folder / "logs"),
+            cores=os.cpu_count() or 1,
+            resume_from=resume,
+        )
+        task = plan_group(job)[order.node_rank]
+        self._process = NodeProcess(task, endpoint, node, self._work_dir)
+        self._say(Started())
+        return self._process.run(self._node.patience_s, logs.write, self._stop)
+
+    def _own_address(self) -> NodeAddress:
+        wanted = self._order.job.rendezvous.interface
+        return (
+            self._node.address if wanted is None else choose_address(self._node.client.url, wanted)
+        )
+
+    def _endpoint(self, address: NodeAddress) -> str:
+        if self._order.node_rank > 0:
+            return self._order.endpoint or ""
+        self._store = HeldStore(address.address, self._order.job.rendezvous.port)
+        self._say(Published(endpoint=self._store.endpoint))
+        return self._store.endpoint
+
+    def _unpack(self) -> None:
+        archive = self._folder / "source.tar.gz"
+        self._node.client.files.fetch_source(self._order.source, archive)
+        unpack_source(archive, self._work_dir, self._order.source)
+        archive.unlink()
+
+    def _checkpoint(self) -> str | None:
+        block = self._order.job.checkpoint
+        return newest_checkpoint(self._work_dir / block.path) if block else None
+
+    @property
+    def _work_dir(self) -> Path:
+        return self._folder / "work"
+
+    def _send_outputs(self) -> Iterator[str]:
+        """Send what matches the globs; yield a note for each file that could not be sent."""
+        deadline = time.monotonic() + self._node.patience_s
+        for name, path in sorted(matching(self._work_dir, self._order.job.outputs).items()):
+            while True:
+                try:
+                    self._node.client.files.send_output(
+                        self._order.job_id, self._order.node_rank, name, path
+                    )
+                    break
+                except ControlPlaneAbsentError as error:
+                    if time.monotonic() > deadline:
+                        yield f"{name}: {error}"
+                        break
+                    time.sleep(_RETRY_S)
+                except (ControlPlaneError, OSError) as error:
+                    yield f"{name}: {error}"
+                    break
+
+
+def matching(folder: Path, patterns: tuple[str, ...]) -> dict[str, Path]:
+    """Return the files below *folder* that match, by name; none through a link that leaves it."""
+    root = folder.resolve()
+    return {
+        str(path.relative_to(folder)): path
+        for pattern in patterns
+        for path in folder.glob(pattern)
+        if path.is_file() and path.resolve().is_relative_to(root)
+    }
