@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from reactor_runtime.announcements import print_error
 from reactor_runtime.busy_threads import busy_threads
-from reactor_runtime.errors import AddressError, ConfigurationError, NotAvailableError
+from reactor_runtime.errors import AddressError, ConfigurationError
 from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.http.listening_socket import open_sockets
 from reactor_runtime.log import configure
@@ -59,7 +59,6 @@ def run(settings: ServeSettings) -> ExitStatus:
     """Serve until stopped; returns why it ended. Call it on the main thread."""
     configure(settings.log_format, settings.log_level)
     try:
-        check_available(settings)
         sockets = open_sockets(settings.host, settings.port)
     except ConfigurationError as error:
         print_error(error)
@@ -74,20 +73,6 @@ def run(settings: ServeSettings) -> ExitStatus:
         from reactor_runtime.live_server import serve
 
         return asyncio.run(serve(settings, sockets, stop))
-
-
-def check_available(settings: ServeSettings) -> None:
-    """Refuse what settings may ask for and this version cannot do.
-
-    Raises:
-        NotAvailableError: It names the setting and what to set instead.
-    """
-    if settings.world_size > 1:
-        what = f"runtime.world_size: {settings.world_size}"
-        raise NotAvailableError(what, "set it to 1, or pass --world-size 1")
-    if settings.isolation != "in_process":
-        what = f"runtime.isolation: {settings.isolation}"
-        raise NotAvailableError(what, "set it to in_process")
 
 
 def with_plain_variables(environ: Mapping[str, str]) -> dict[str, str]:

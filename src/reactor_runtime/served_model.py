@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import SettingError
+from reactor_runtime.host.host_outlet import HostOutlet
 from reactor_runtime.host.host_settings import HostSettings, OnFailure
 from reactor_runtime.host.in_process_host import InProcessHost
+from reactor_runtime.host.model_host import ModelHost
+from reactor_runtime.host.pool_settings import PoolSettings
 from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.metrics import Metrics
@@ -113,14 +116,7 @@ def make_served_model(
         media = media_settings(settings, model_class)
         stream = LiveStream(outputs, settings=media, clock=clock, metrics=metrics)
     outlet = SessionOutlet(stream, clock=clock, metrics=metrics)
-    host = InProcessHost(
-        model_class,
-        outlet=outlet,
-        world=World(device=settings.device),
-        config_path=settings.config_path,
-        clock=clock,
-        settings=host_settings(settings),
-    )
+    host = make_host(model_class, settings, outlet, clock)
     session = Session(
         host,
         stream,
@@ -130,6 +126,35 @@ def make_served_model(
         metrics=metrics,
     )
     return ServedModel(session, stream, contract.tracks)
+
+
+def make_host(
+    model_class: type[Any], settings: ServeSettings, outlet: HostOutlet, clock: Clock
+) -> ModelHost:
+    """Return where the model runs: in this process, or on ranks of its own.
+
+    Raises:
+        WorkerGroupRefusedError: The ranks cannot be started like that.
+    """
+    if settings.isolation == "in_process":
+        return InProcessHost(
+            model_class,
+            outlet=outlet,
+            world=World(device=settings.device),
+            config_path=settings.config_path,
+            clock=clock,
+            settings=host_settings(settings),
+        )
+    from reactor_runtime.host.worker_pool_host import WorkerPoolHost  # not needed in process
+
+    return WorkerPoolHost(
+        model_class,
+        outlet=outlet,
+        pool=pool_settings(settings),
+        config_path=settings.config_path,
+        clock=clock,
+        settings=host_settings(settings),
+    )
 
 
 def media_settings(settings: ServeSettings, model_class: type[Any]) -> MediaSettings:
@@ -167,6 +192,22 @@ def host_settings(settings: ServeSettings) -> HostSettings:
         first_turn_timeout_s=settings.first_turn_timeout_s,
         stop_timeout_s=stop_share_s(settings),
         on_failure=OnFailure(settings.on_failure),
+    )
+
+
+def pool_settings(settings: ServeSettings) -> PoolSettings:
+    """Return which ranks are started."""
+    return PoolSettings(
+        world_size=settings.world_size,
+        device=settings.device,
+        comm_backend=settings.comm_backend,
+        init_process_group=settings.init_process_group,
+        oversubscribe=settings.oversubscribe,
+        env=settings.env,
+        check_lockstep=settings.check_lockstep,
+        load_timeout_s=settings.load_timeout_s,
+        settle_timeout_s=settings.settle_timeout_s,
+        comm_timeout_s=settings.comm_timeout_s,
     )
 
 

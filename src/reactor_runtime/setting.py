@@ -65,6 +65,10 @@ def _isolation(values: Mapping[str, Any]) -> str:
     return "in_process" if values["world_size"] == 1 else "process"
 
 
+def _process_group(values: Mapping[str, Any]) -> bool:
+    return bool(values["world_size"] > 1)
+
+
 def _device(values: Mapping[str, Any]) -> str:
     device = default_device()
     return device if values["world_size"] == 1 else device.partition(":")[0]
@@ -197,9 +201,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="init_process_group",
         kind=kinds.SWITCH,
-        default=True,
+        computed=_process_group,
         group=_MODEL,
-        about="Whether ranks join a process group.",
+        about="Whether ranks join a process group; one alone has none unless told.",
     ),
     Setting(
         name="on_failure",

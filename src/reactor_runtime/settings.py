@@ -100,7 +100,7 @@ class ServeSettings:
     workers: int | None = None
     device: str = "cpu"
     comm_backend: str | None = None
-    init_process_group: bool = True
+    init_process_group: bool = False
     on_failure: str = "keep"
     check_lockstep: bool = False
     oversubscribe: bool = False

@@ -60,8 +60,7 @@ def test_a_taken_port_is_one_line_and_status_3(taken_port: int) -> None:
         (("no/such/folder",), "no/such/folder"),
         ((f"{MODELS}.breaks_in_load:Missing",), "Missing"),
         ((f"{MODELS}.no_such_module:Model",), "no_such_module"),
-        ((LOAD_BREAKS, "--world-size", "2"), "not available"),
-        ((LOAD_BREAKS, "--isolation", "process"), "not available"),
+        ((LOAD_BREAKS, "--world-size", "2", "--device", "cuda"), "0 CUDA devices"),
     ],
 )
 def test_a_mistake_in_the_settings_is_one_line_and_status_2(

@@ -4,9 +4,8 @@ from typing import Any
 import pytest
 
 from reactor_runtime.announcements import page_address
-from reactor_runtime.errors import NotAvailableError
 from reactor_runtime.exit_status import ExitStatus
-from reactor_runtime.serve import check_available, with_plain_variables
+from reactor_runtime.serve import with_plain_variables
 from reactor_runtime.settings import ServeSettings
 
 
@@ -21,19 +20,6 @@ def test_plain_variables_are_read_and_ours_win() -> None:
     assert known["REACTOR_HOST"] == "0.0.0.0"
     assert known["REACTOR_PORT"] == "8"
     assert "REACTOR_STUN" not in known
-
-
-@pytest.mark.parametrize(
-    ("asked", "named"),
-    [({"world_size": 2}, "world_size: 2"), ({"isolation": "process"}, "isolation: process")],
-)
-def test_what_this_version_cannot_do_is_refused_with_a_cure(
-    asked: dict[str, Any], named: str
-) -> None:
-    with pytest.raises(NotAvailableError, match=named) as caught:
-        check_available(settings(**asked))
-    assert "set it to" in str(caught.value)
-    check_available(settings())
 
 
 @pytest.mark.parametrize(

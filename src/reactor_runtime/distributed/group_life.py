@@ -13,13 +13,13 @@ from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.group_start import GroupStart
 from reactor_runtime.distributed.group_state import GroupEvent, GroupState, may, next_state
-from reactor_runtime.distributed.hang_report import stacks_of
 from reactor_runtime.distributed.messages import Notice
 from reactor_runtime.distributed.roll_call import CallFailed
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
 from reactor_runtime.distributed.signs import Died, Heard, Sign
 from reactor_runtime.distributed.teardown import Ending, end_descendants, end_ranks
 from reactor_runtime.distributed.verbs import Verb
+from reactor_runtime.distributed.worker_process import WorkerProcess
 from reactor_runtime.errors import ReactorError, WorkerCrashed, WorkerGroupStateError
 from reactor_runtime.log import get_logger
 
@@ -83,9 +83,9 @@ class GroupLife:
         self._running: _Running | None = None
 
     @property
-    def pids(self) -> tuple[int, ...]:
+    def processes(self) -> tuple[WorkerProcess, ...]:
         """The ranks' processes, while there are any."""
-        return tuple(p.pid for p in self._running.crew.processes) if self._running else ()
+        return tuple(self._running.crew.processes) if self._running else ()
 
     def start(self, start: GroupStart, verbs: Sequence[Verb]) -> None:
         """Start the processes, construct the workers and have them do *verbs*.
@@ -141,11 +141,6 @@ class GroupLife:
         with self._changed:
             self._move(GroupEvent.STOPPED)
             self._changed.notify_all()
-
-    def stacks(self) -> dict[int, str]:
-        """Return every rank's stacks, from any thread; nothing when there are no ranks."""
-        running = self._running
-        return dict(stacks_of(running.crew.processes)) if running is not None else {}
 
     def abandon(self, error: ReactorError) -> None:
         """Break a group whose ranks are not alike any more."""

@@ -21,6 +21,7 @@ from reactor_runtime.distributed.group_life import GroupLife, GroupListeners
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.group_start import GroupStart, check_arguments, plan_here
 from reactor_runtime.distributed.group_state import GroupEvent, GroupState
+from reactor_runtime.distributed.hang_report import stacks_of
 from reactor_runtime.distributed.rank_environment import refuse_inside_a_rank
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
 from reactor_runtime.distributed.slot_writer import ONLY_TRACK
@@ -141,7 +142,7 @@ class WorkerGroup:
     @property
     def pids(self) -> tuple[int, ...]:
         """The ranks' processes; empty when there are none."""
-        return self._life.pids
+        return tuple(process.pid for process in self._life.processes)
 
     def start(self, verbs: Sequence[Verb] | None = None) -> None:
         """Start the ranks, then ``setup`` and ``warmup`` on all of them.
@@ -215,7 +216,7 @@ class WorkerGroup:
         limit_s = self._limits.turn_s if self._has_turned else self._limits.first_turn_s
         result = self.call(GenerateChunk(index, controls), limit_s, f"chunk {index}")
         self._has_turned = True
-        return self._chunk(result)
+        return whole_chunk(result, *self._frame)
 
     def end_session(self) -> None:
         """End the session on every rank."""
@@ -227,7 +228,7 @@ class WorkerGroup:
 
     def stacks(self) -> Mapping[int, str]:
         """Return what each rank is doing right now: its Python stacks, or why there are none."""
-        return self._life.stacks()
+        return dict(stacks_of(self._life.processes))
 
     def shutdown(self) -> None:
         """End a call in flight and every rank, and leave nothing behind. Idempotent."""
@@ -245,11 +246,12 @@ class WorkerGroup:
     ) -> None:
         self.shutdown()
 
-    def _chunk(self, result: CallResult) -> npt.NDArray[Any]:
-        written = result.parts.get(ONLY_TRACK, ())
-        extents = [part.extent[0] for ranks in written for _, part in ranks if part.extent]
-        rows = max(0, *(payload or 0 for payload in result.payloads), *extents)
-        if not rows or result.lease is None:
-            shape, dtype = self._frame
-            return np.empty((0, *(shape[1:] or (0, 0, 3))), dtype)
-        return result.lease.view(widest(written[0]), rows)
+
+def whole_chunk(result: CallResult, shape: Shape, dtype: str) -> npt.NDArray[Any]:
+    """Return the chunk of a ``generate_chunk``, a view; an empty one of *shape* where none is."""
+    written = result.parts.get(ONLY_TRACK, ())
+    extents = [part.extent[0] for ranks in written for _, part in ranks if part.extent]
+    rows = max(0, *(payload or 0 for payload in result.payloads), *extents)
+    if not rows or result.lease is None:
+        return np.empty((0, *(shape[1:] or (0, 0, 3))), dtype)
+    return result.lease.view(widest(written[0]), rows)

@@ -15,7 +15,6 @@ from reactor_runtime.errors.configuration import (
     ConfigurationError,
     ManifestError,
     ModelImportError,
-    NotAvailableError,
     SettingError,
 )
 from reactor_runtime.errors.connections import (
@@ -111,7 +110,6 @@ __all__ = [
     "NoNetworkError",
     "NoSessionError",
     "NodeNetworkError",
-    "NotAvailableError",
     "OfferError",
     "OutsideTurnError",
     "PayloadError",

@@ -67,22 +67,6 @@ class ModelImportError(ConfigurationError):
         return f"cannot import {self.model}: {place}{self.reason}{advice}"
 
 
-class NotAvailableError(ConfigurationError):
-    """Raised when a setting is right but this version cannot do what it asks for.
-
-    Attributes:
-        what: The setting and its value.
-        cure: What to set instead.
-    """
-
-    def __init__(self, what: str, cure: str) -> None:
-        super().__init__(what, cure)
-        self.what, self.cure = what, cure
-
-    def __str__(self) -> str:
-        return f"{self.what} is not available in this version; {self.cure}"
-
-
 class AddressError(ReactorError):
     """Raised when the server cannot listen where it was told; status 3.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Protocol
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.host.chunk_of import chunk_of, frames_in
@@ -12,6 +13,34 @@ from reactor_runtime.model.output import Output
 from reactor_runtime.model.tracks import Track
 
 DEFAULT_FPS = 30.0
+
+
+class Emissions(Protocol):
+    """What an author's outlet needs of where emissions go: in process, or on a rank.
+
+    Attributes:
+        frames: Frames of the last chunk, which the next one is expected to have.
+        pinned_fps: The author's rate; ``None`` while the measured one is used.
+    """
+
+    frames: int
+    pinned_fps: float | None
+
+    async def emit(self, output: Output, *, compute_time: float | None, drop: bool) -> None:
+        """Show *output*."""
+        ...
+
+    def begin(self) -> None:
+        """Note that work on the next chunk begins."""
+        ...
+
+    def flush(self) -> None:
+        """Drop what was emitted before this call."""
+        ...
+
+    def look_again(self) -> None:
+        """Let an ``emit`` that waits look again."""
+        ...
 
 
 class Emitter:

@@ -24,6 +24,11 @@ class InboundFrames:
         self._counted: dict[tuple[str, str], int] = {}
         self._held = self._empty()
 
+    def adopt(self, buffers: Mapping[str, InputBuffer]) -> None:
+        """Serve *buffers* from now on: those of a model that has just been made."""
+        self._buffers = dict(buffers)
+        self._held = self._empty()
+
     @property
     def are_awaited(self) -> bool:
         """Whether a read waits for one."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from reactor_runtime.clock import Clock
-from reactor_runtime.host.emitter import Emitter
+from reactor_runtime.host.emitter import Emissions, Emitter
 from reactor_runtime.host.event_queue import EventQueue
 from reactor_runtime.host.host_outlet import HostOutlet
 from reactor_runtime.host.live_session import Gate
@@ -36,7 +36,7 @@ class LoopParts:
     gate: Gate
     watch: TurnWatch
     turns: TurnSource
-    emitter: Emitter
+    emitter: Emissions
     changed: asyncio.Event
 
     @classmethod

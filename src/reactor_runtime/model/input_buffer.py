@@ -8,7 +8,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -62,7 +62,7 @@ class InputBuffer:
         self.total_received = 0
         self.dropped = self.skipped = 0
         self.while_starved: Callable[[], AbstractContextManager[None]] = nullcontext
-        self.time_out: Callable[[float | None], asyncio.Timeout] = asyncio.timeout
+        self.time_out: Callable[[float | None], AbstractAsyncContextManager[Any]] = asyncio.timeout
         self._frames: deque[InputFrame] = deque()
         self._readers = Waiters()
         self._closed = False

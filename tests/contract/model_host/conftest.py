@@ -15,6 +15,8 @@ from tests.contract.model_host.stage import Stage
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.in_process_host import InProcessHost
 from reactor_runtime.host.model_host import ModelHost
+from reactor_runtime.host.pool_settings import PoolSettings
+from reactor_runtime.host.worker_pool_host import WorkerPoolHost
 from reactor_runtime.model.reactor_model import ReactorModel
 
 MakeHost = Callable[..., ModelHost]
@@ -42,10 +44,46 @@ def in_process(
     )
 
 
-@pytest.fixture(params=[in_process], ids=["in_process"])
-def make_host(request: pytest.FixtureRequest) -> MakeHost:
-    made: MakeHost = request.param
-    return made
+def pool_of(world_size: int) -> MakeHost:
+    def pool(
+        name: str, outlet: RecordingOutlet, *, config_path: Path | None = None, **settings: Any
+    ) -> ModelHost:
+        return WorkerPoolHost(
+            model_class(name),
+            outlet=outlet,
+            pool=PoolSettings(world_size=world_size, init_process_group=False),
+            config_path=config_path,
+            settings=HostSettings(**settings),
+        )
+
+    return pool
+
+
+KINDS: dict[str, tuple[int, MakeHost]] = {
+    "in_process": (1, in_process),
+    "pool_of_1": (1, pool_of(1)),
+    "pool_of_2": (2, pool_of(2)),
+}
+
+
+# Loops without turns, and emissions from threads, are what ranks in lockstep refuse (design, §4).
+in_process_only = pytest.mark.parametrize("kind", ["in_process"], indirect=True)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def make_host(kind: str) -> MakeHost:
+    return KINDS[kind][1]
+
+
+@pytest.fixture
+def world_size(kind: str) -> int:
+    return KINDS[kind][0]
 
 
 @pytest.fixture

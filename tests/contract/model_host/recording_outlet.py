@@ -4,7 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,10 +94,11 @@ class RecordingOutlet:
         audio = {name: np.array(sound) for name, sound in chunk.audio.items()}
         if self.room is not None:
             self.room -= max((len(p) for p in video.values()), default=1)
-        self._note(Shown(video, audio, chunk))
+        # The chunk's own arrays may be views of frames that are to be written again.
+        self._note(Shown(video, audio, replace(chunk, video={}, audio={})))
 
     def dropped(self, chunk: Chunk) -> None:
-        self._note(Dropped(chunk))
+        self._note(Dropped(replace(chunk, video={}, audio={})))
 
     def unread(self, track: str, frames: int, reason: str) -> None:
         self._note(Unread(track, frames, reason))

@@ -10,11 +10,11 @@ from tests.contract.model_host.stage import Stage
 from reactor_runtime.errors import HostClosedError, ModelLoadError
 
 
-async def test_a_model_knows_its_place_before_it_loads(serve: Serve) -> None:
+async def test_a_model_knows_its_place_before_it_loads(serve: Serve, world_size: int) -> None:
     stage = await serve("tells_its_place")
     stage.start()
     told = await stage.ask_text("tell")
-    assert told == "init; load None (0, 1, 0, 'cpu', True); warmup"
+    assert told == f"init; load None (0, {world_size}, 0, 'cpu', True); warmup"
 
 
 async def test_load_gets_the_path_of_the_configuration(serve: Serve, tmp_path: Path) -> None:

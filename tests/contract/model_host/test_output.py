@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.conftest import Serve, in_process_only
 from tests.contract.model_host.recording_outlet import Flushed, Paced, Shown
 from tests.contract.model_host.stage import Stage
 
@@ -99,6 +99,7 @@ async def test_an_array_may_be_overwritten_when_emit_returns(serve: Serve) -> No
     assert await stage.shown(5) == [0, 1, 2, 3, 4]
 
 
+@in_process_only
 async def test_emit_waits_while_the_queue_is_full(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.outlet.room = 2
@@ -110,6 +111,7 @@ async def test_emit_waits_while_the_queue_is_full(serve: Serve) -> None:
     await stage.shown(3)
 
 
+@in_process_only
 async def test_flush_drops_an_emit_that_waits_and_nothing_after_it(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.outlet.room = 1
@@ -129,6 +131,7 @@ async def test_flush_drops_an_emit_that_waits_and_nothing_after_it(serve: Serve)
     assert [shown.value for shown in stage.outlet.of(Shown)][:2] == [1, 2]
 
 
+@in_process_only
 async def test_the_rate_can_be_pinned_at_any_time(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.open()
@@ -150,6 +153,7 @@ async def test_a_chunk_stands_for_the_time_of_its_step(serve: Serve) -> None:
         assert shown.chunk.pinned_fps is None
 
 
+@in_process_only
 async def test_a_loop_of_nothing_but_emit_does_not_spin_while_nobody_is_there(
     serve: Serve,
 ) -> None:
@@ -165,6 +169,7 @@ async def test_a_loop_of_nothing_but_emit_does_not_spin_while_nobody_is_there(
     await stage.shown(3)
 
 
+@in_process_only
 async def test_an_emission_from_another_thread_is_shown(serve: Serve) -> None:
     stage = await serve("uses_threads")
     stage.open()

@@ -4,7 +4,7 @@ import logging
 import time
 
 import pytest
-from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.conftest import Serve, in_process_only
 from tests.contract.model_host.recording_outlet import Dropped, Shown
 from tests.contract.model_host.stage import Stage
 from tests.models.parts import flat
@@ -323,6 +323,7 @@ async def test_a_loop_that_leaves_its_turns_goes_on_without_them(serve: Serve) -
     assert len(stage.outlet.of(StepReport)) <= made + 1
 
 
+@in_process_only
 async def test_events_land_whenever_a_free_loop_leaves_room_for_them(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.open()
@@ -333,6 +334,7 @@ async def test_events_land_whenever_a_free_loop_leaves_room_for_them(serve: Serv
     assert stage.outlet.of(StepReport) == []  # it takes no turns
 
 
+@in_process_only
 async def test_connected_is_set_while_somebody_is_there(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.start()
@@ -346,6 +348,7 @@ async def test_connected_is_set_while_somebody_is_there(serve: Serve) -> None:
     await stage.outlet.more(Shown, 2)
 
 
+@in_process_only
 async def test_a_free_loop_reports_its_steps_by_hand(serve: Serve) -> None:
     stage = await serve("reports_by_hand")
     stage.open()
@@ -358,6 +361,7 @@ async def test_a_free_loop_reports_its_steps_by_hand(serve: Serve) -> None:
     assert stage.outlet.of(Shown)[0].chunk.compute_s == 0.25
 
 
+@in_process_only
 async def test_emit_may_drop_instead_of_waiting(serve: Serve) -> None:
     stage = await serve("reports_by_hand")
     stage.outlet.room = 1
@@ -371,6 +375,7 @@ async def test_emit_may_drop_instead_of_waiting(serve: Serve) -> None:
     assert await stage.shown(2) == [99, 99]
 
 
+@in_process_only
 async def test_a_free_loop_that_only_polls_its_input_lives_through_sessions(serve: Serve) -> None:
     stage = await serve("polls_a_camera")
     for session_id in ("s1", "s2"):

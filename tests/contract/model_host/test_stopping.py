@@ -4,7 +4,7 @@ import logging
 import time
 
 import pytest
-from tests.contract.model_host.conftest import MakeHost, Serve
+from tests.contract.model_host.conftest import MakeHost, Serve, in_process_only
 from tests.contract.model_host.recording_outlet import Closed, RecordingOutlet, Shown
 
 from reactor_runtime.errors import HostClosedError
@@ -41,8 +41,18 @@ async def test_stop_answers_what_is_pending(serve: Serve) -> None:
     assert stage.texts[-1] == "ended 7"
 
 
-@pytest.mark.parametrize("model", ["takes_turns", "runs_free", "yields_forever", "emits_blindly"])
+@pytest.mark.parametrize("model", ["takes_turns", "yields_forever"])
 async def test_every_body_lets_itself_be_stopped(serve: Serve, model: str) -> None:
+    await stops(serve, model)
+
+
+@in_process_only
+@pytest.mark.parametrize("model", ["runs_free", "emits_blindly"])
+async def test_every_loop_of_its_own_lets_itself_be_stopped(serve: Serve, model: str) -> None:
+    await stops(serve, model)
+
+
+async def stops(serve: Serve, model: str) -> None:
     stage = await serve(model)
     stage.open()
     await stage.shown()

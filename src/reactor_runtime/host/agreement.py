@@ -1,0 +1,46 @@
+"""Whether all ranks took a verb alike."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from reactor_runtime.errors import RankDesync
+from reactor_runtime.host.rank_messages import RankReply
+
+
+def check_alike(phase: str, replies: Sequence[RankReply | None]) -> None:
+    """Raise where outcomes differ.
+
+    Raises:
+        RankDesync: It names the first outcome that differs, and the ranks.
+    """
+    known = [reply for reply in replies if reply is not None]
+    if not known:
+        return
+    signatures = [reply.signature for reply in known]
+    if len(set(signatures)) > 1:
+        raise _desync(phase, signatures)
+    refused = [bool(reply.step and reply.step.refused) for reply in known]
+    if len(set(refused)) > 1:
+        raise RankDesync(phase, "some ranks refused the step", _odd(refused))
+
+
+def _desync(phase: str, signatures: list[tuple[object, ...]]) -> RankDesync:
+    longest = max(map(len, signatures))
+    for index in range(longest):
+        found = [s[index] if index < len(s) else ("nothing",) for s in signatures]
+        if len(set(found)) > 1:
+            said = "; ".join(f"rank {rank}: {_words(each)}" for rank, each in enumerate(found))
+            return RankDesync(phase, f"outcome {index} differs ({said})", _odd(found))
+    return RankDesync(phase, "the outcomes differ", _odd(signatures))
+
+
+def _words(outcome: object) -> str:
+    return " ".join(map(str, outcome)) if isinstance(outcome, tuple) else str(outcome)
+
+
+def _odd(found: Sequence[object]) -> tuple[int, ...]:
+    """Return the ranks that differ from most, from the leader where it is even."""
+    counts = Counter(found)
+    most = max(counts.values())
+    usual = next(each for each in found if counts[each] == most)
+    return tuple(rank for rank, each in enumerate(found) if each != usual)

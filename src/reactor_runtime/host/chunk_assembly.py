@@ -1,0 +1,157 @@
+"""Makes the chunk that the ranks' Outputs stand for together: views of shared frames, checked."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from reactor_runtime.distributed.call_result import CallResult
+from reactor_runtime.distributed.frame_parts import Part, Shape
+from reactor_runtime.errors import FrameError, RankDesync
+from reactor_runtime.host.host_outlet import Chunk
+from reactor_runtime.host.rank_messages import Emitted
+from reactor_runtime.model.frames import Pictures
+
+_PHASE = "step"
+
+
+def outputs_of(result: CallResult) -> list[list[Emitted | None]]:
+    """Return the Outputs of a call in order, each as every rank emitted it, ``None`` where not."""
+    by_rank = [payload.outputs if payload is not None else () for payload in result.payloads]
+    count = max(map(len, by_rank))
+    return [
+        [outputs[index] if index < len(outputs) else None for outputs in by_rank]
+        for index in range(count)
+    ]
+
+
+def stray_rank(emitted: Sequence[Emitted | None]) -> int | None:
+    """Return a rank that emitted a plain array where the leader emitted nothing."""
+    leader = emitted[0]
+    for rank, output in enumerate(emitted[1:], 1):
+        plain = output is not None and set(output.pictures) - output.shards
+        if plain and (leader is None or not plain <= set(leader.pictures)):
+            return rank
+    return None
+
+
+def assemble(
+    emitted: Sequence[Emitted | None],
+    result: CallResult,
+    *,
+    started_at: float,
+    compute_s: float,
+    pinned_fps: float | None,
+) -> Chunk | None:
+    """Return the chunk, ``None`` when no rank that counts emitted anything.
+
+    Args:
+        emitted: One Output, as every rank emitted it.
+        result: The call it was emitted in; its frames are viewed, not copied.
+        started_at: As in ``Chunk``.
+        compute_s: As in ``Chunk``, unless the author said otherwise.
+        pinned_fps: As in ``Chunk``.
+
+    Raises:
+        RankDesync: The ranks' Outputs do not belong together.
+        FrameError: The parts do not make a whole picture.
+    """
+    video = {track: _picture(track, number, result) for track, number in _numbers(emitted).items()}
+    leader = emitted[0]
+    audio = dict(leader.audio) if leader is not None else {}
+    if not video and not any(sound.size for sound in audio.values()):
+        return None
+    said_s = leader.compute_s if leader is not None else None
+    return Chunk(
+        video=video,
+        audio=audio,
+        metadata=_metadata(leader, video),
+        started_at=started_at,
+        compute_s=compute_s if said_s is None else said_s,
+        pinned_fps=pinned_fps,
+    )
+
+
+def _numbers(emitted: Sequence[Emitted | None]) -> dict[str, int]:
+    """Return the tracks that somebody wrote for, and the number of their picture."""
+    numbers: dict[str, int] = {}
+    for rank, output in enumerate(emitted):
+        if output is None:
+            continue
+        for track, number in output.pictures.items():
+            counts = rank == 0 or track in output.shards
+            if counts and numbers.setdefault(track, number) != number:
+                reason = f"the pictures of track {track!r} belong to different Outputs"
+                raise RankDesync(_PHASE, reason, (rank,))
+    return numbers
+
+
+def _picture(track: str, number: int, result: CallResult) -> Pictures:
+    written = [
+        (rank, part)
+        for ranks in result.parts.get(track, ())
+        for rank, part in ranks
+        if part.picture == number
+    ]
+    if not written or result.lease is None:
+        raise FrameError(track, f"no rank wrote picture {number}")
+    frames = max(_end_row(part) for _, part in written)
+    whole = max((part for _, part in written), key=_end_row)
+    _check_whole(track, (frames, *whole.shape[1:]), written)
+    view: Pictures = result.lease.view(whole, frames)
+    return view
+
+
+def _end_row(part: Part) -> int:
+    return (part.origin[0] if part.origin else 0) + part.extent[0]
+
+
+def _check_whole(track: str, shape: Shape, written: Sequence[tuple[int, Part]]) -> None:
+    """Raise unless the parts cover *shape*.
+
+    Raises:
+        FrameError: It names the first rows that are missing.
+    """
+    axes = range(3)
+    cuts = [sorted({0, shape[axis], *_edges(axis, written, shape)}) for axis in axes]
+    for cell in product(*(range(len(edges) - 1) for edges in cuts)):
+        start = tuple(cuts[axis][cell[axis]] for axis in axes)
+        if not any(_covers(part, start) for _, part in written):
+            stop = tuple(cuts[axis][cell[axis] + 1] for axis in axes)
+            axis = next((a for a in axes if stop[a] - start[a] < shape[a]), 0)
+            name = ("frames", "height", "width")[axis]
+            held = ", ".join(f"rank {rank} {_span(part, axis)}" for rank, part in written)
+            reason = f"{name} {start[axis]} to {stop[axis]} are missing; there is {held}"
+            raise FrameError(track, reason, shape, "uint8")
+
+
+def _edges(axis: int, written: Sequence[tuple[int, Part]], shape: Shape) -> set[int]:
+    edges: set[int] = set()
+    for _, part in written:
+        begin = part.origin[axis] if part.origin else 0
+        edges |= {min(begin, shape[axis]), min(begin + part.extent[axis], shape[axis])}
+    return edges
+
+
+def _covers(part: Part, point: Shape) -> bool:
+    origin = part.origin or (0,) * len(part.extent)
+    return all(
+        origin[axis] <= point[axis] < origin[axis] + part.extent[axis] for axis in range(len(point))
+    )
+
+
+def _span(part: Part, axis: int) -> str:
+    begin = part.origin[axis] if part.origin else 0
+    return f"{begin} to {begin + part.extent[axis]}"
+
+
+def _metadata(leader: Emitted | None, video: Mapping[str, Pictures]) -> dict[str, tuple[Any, ...]]:
+    """Return the leader's metadata, a value for every frame of the whole."""
+    if leader is None:
+        return {}
+    told: dict[str, tuple[Any, ...]] = {}
+    for track, values in leader.metadata.items():
+        wanted = len(video[track]) if track in video else len(values)
+        alike = len({id(value) for value in values}) == 1
+        fill = values[0] if alike else None
+        told[track] = (*values[:wanted], *(fill,) * (wanted - len(values)))
+    return told

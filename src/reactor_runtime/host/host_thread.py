@@ -1,0 +1,39 @@
+"""HostThread: one daemon thread that runs a function to its end, away from any loop."""
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Callable
+
+
+class HostThread:
+    """Runs *work*; a thread that is stuck is given up and dies with the process."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._thread: threading.Thread | None = None
+        self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Run *work*; nothing it raises is lost: it must raise nothing."""
+        self._thread = threading.Thread(
+            target=self._run, args=(work,), name=self._name, daemon=True
+        )
+        self._thread.start()
+
+    async def join(self, timeout_s: float | None) -> bool:
+        """Wait for the end; ``False`` when it did not come within *timeout_s* seconds."""
+        if self._thread is None:
+            return True
+        ended = asyncio.wrap_future(self._ended)
+        await asyncio.wait([ended], timeout=timeout_s)
+        if not ended.done():
+            return False
+        self._thread.join(1.0)
+        return True
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        finally:
+            self._ended.set_result(None)

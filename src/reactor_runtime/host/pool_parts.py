@@ -1,0 +1,85 @@
+"""PoolParts: what a host of several ranks is made of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.distributed.worker_group import WorkerGroup
+from reactor_runtime.host.event_queue import EventQueue
+from reactor_runtime.host.failure_policy import FailurePolicy
+from reactor_runtime.host.failures import ToldFailures
+from reactor_runtime.host.frame_feed import FrameFeed
+from reactor_runtime.host.host_outlet import HostOutlet
+from reactor_runtime.host.host_settings import HostSettings
+from reactor_runtime.host.live_session import Gate
+from reactor_runtime.host.pool_stage import PoolStage
+from reactor_runtime.host.rank_calls import RankCalls
+from reactor_runtime.host.rank_messages import Flushed, Paced, Said
+from reactor_runtime.host.rank_report_teller import RankReportTeller
+from reactor_runtime.model.contract import ModelContract
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolParts:
+    """One of each.
+
+    Attributes:
+        outlet: Where the host reports.
+        queue: What was posted.
+        clock: The time.
+        gate: Whether steps run and emissions count.
+        feed: What clients sent.
+        group: The ranks.
+        calls: How they are called.
+        stage: Where what they emit goes.
+        teller: Where what they report goes.
+    """
+
+    outlet: HostOutlet
+    queue: EventQueue
+    clock: Clock
+    gate: Gate
+    feed: FrameFeed
+    group: WorkerGroup
+    calls: RankCalls
+    stage: PoolStage
+    teller: RankReportTeller
+
+    @classmethod
+    def make(
+        cls,
+        group: WorkerGroup,
+        outlet: HostOutlet,
+        contract: ModelContract,
+        *,
+        clock: Clock,
+        settings: HostSettings,
+        on_post: Callable[[], None],
+    ) -> Self:
+        """Return the parts around *group*; *on_post* hears of every posted event."""
+        queue = EventQueue(on_post)
+        gate = Gate(queue)
+        feed = FrameFeed(contract.tracks, is_expected=lambda: queue.expects_clients)
+        failures = ToldFailures(outlet, FailurePolicy(settings.on_failure))
+        return cls(
+            outlet=outlet,
+            queue=queue,
+            clock=clock,
+            gate=gate,
+            feed=feed,
+            group=group,
+            calls=RankCalls(group, feed, gate, settings=settings, clock=clock),
+            stage=PoolStage(outlet, gate, clock),
+            teller=RankReportTeller(outlet, queue, gate, failures),
+        )
+
+    def hear(self, rank: int, notice: Any) -> None:
+        """Take note of what the leader says beside its answers, on whichever thread hears it."""
+        match notice:
+            case Said():
+                self.outlet.message(notice.message)
+            case Flushed():
+                self.stage.flush(notice.outputs)
+            case Paced():
+                self.stage.set_fps(notice.fps)

@@ -1,0 +1,212 @@
+"""PoolPump: what happens on the host's thread, one call of the ranks at a time.
+
+    events ──► apply on all ranks ──► step on all ranks ──► apply …
+
+It decides when; ``RankLoop`` does it, on every rank alike.
+"""
+
+import threading
+from collections.abc import Sequence
+
+from reactor_runtime.distributed.call_result import CallResult
+from reactor_runtime.errors import WorkerError
+from reactor_runtime.host.events import ModelEvent, SessionEnded, SessionStarted
+from reactor_runtime.host.host_outlet import FailureKind, StepReport
+from reactor_runtime.host.live_session import LiveSession
+from reactor_runtime.host.occupancy import Occupancy
+from reactor_runtime.host.pool_parts import PoolParts
+from reactor_runtime.host.rank_messages import SessionFailed, StepResult
+from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
+from reactor_runtime.host.rank_report_teller import told_cause
+from reactor_runtime.model.outlet import Turn
+
+IDLE_PAUSE_S = 0.005
+LONGEST_PAUSE_S = 0.1
+MOST_EVENTS = 8  # of one call: their answers leave together
+
+
+class PoolPump:
+    """Applies events and makes steps until stopped.
+
+    Args:
+        own: What a host of several ranks is made of.
+    """
+
+    def __init__(self, own: PoolParts) -> None:
+        self._own = own
+        self._changed = threading.Event()
+        self._is_asking = False
+        self._pause_s = IDLE_PAUSE_S
+        self._not_before = 0.0
+        self._apply_s = 0.0
+
+    def run(self) -> None:
+        """Work until stopped, or until a failure is fatal.
+
+        Raises:
+            WorkerGroupError: The ranks are lost.
+        """
+        own = self._own
+        self._call(ApplyEvents(()))
+        while not (own.teller.is_over or own.gate.is_stopping):
+            self._changed.clear()
+            self._check_ranks()
+            delay_s = self._turn()
+            if not self._is_over:
+                self._changed.wait(delay_s)
+
+    def end(self) -> None:
+        """End the session and the body; what is pending is not applied any more.
+
+        Raises:
+            WorkerGroupError: The ranks are lost.
+        """
+        self._call(EndModel("stopped"))
+
+    def look_again(self) -> None:
+        """Take note of what came from other threads: events, input frames, room in the queue."""
+        self._own.calls.look_again()
+        self._own.stage.look_again()
+        self._changed.set()
+
+    @property
+    def _is_over(self) -> bool:
+        return self._own.teller.is_over or self._own.gate.is_stopping
+
+    def _check_ranks(self) -> None:
+        if (failure := self._own.group.failure) is not None:
+            raise failure
+
+    def _turn(self) -> float | None:
+        """Do what there is to do; returns after how many seconds to look again."""
+        self._apply_pending()
+        if self._is_over:
+            return None
+        return self._offer()
+
+    def _apply_pending(self) -> None:
+        """Apply what is pending now; what comes meanwhile waits, so that no flood starves steps."""
+        clock, began = self._own.clock, self._own.clock.now()
+        mark = self._own.queue.mark
+        applied = False
+        while not self._is_over and (batch := self._take(mark)):
+            self._apply(batch)
+            applied = True
+        if applied:
+            self._apply_s += clock.now() - began
+
+    def _take(self, mark: int) -> list[ModelEvent]:
+        """Return the next events for one call; the ends of sessions are calls of their own."""
+        batch: list[ModelEvent] = []
+        queue = self._own.queue
+        while len(batch) < MOST_EVENTS:
+            following = queue.peek(mark)
+            is_end = isinstance(following, SessionStarted | SessionEnded)
+            if following is None or (is_end and batch):
+                break
+            taken = queue.take(mark)
+            if taken is not None:
+                batch.append(taken)
+            if is_end:
+                break
+        return batch
+
+    def _apply(self, events: Sequence[ModelEvent]) -> None:
+        own, gate = self._own, self._own.gate
+        occupancy = gate.occupancy
+        for event in events:
+            occupancy = occupancy.after(event)
+            if isinstance(event, SessionStarted):
+                gate.session = LiveSession(session_id=event.session_id, began=own.clock.now())
+                own.group.listeners.log_fields = {"session": event.session_id}
+        frames = own.feed.take() if gate.is_open else ()
+        if gate.session is not None:
+            gate.occupancy = occupancy
+        self._call(ApplyEvents(tuple(events), frames))
+        if gate.session is None:
+            gate.occupancy = Occupancy()
+
+    def _call(self, verb: ApplyEvents | RunStep | FailSession | EndModel) -> CallResult:
+        own = self._own
+        began = own.clock.now()
+        own.stage.begin()
+        result = own.calls.call(verb)
+        replies = result.payloads
+        self._is_asking = all(reply.is_asking for reply in replies)
+        for report in replies[0].reports:
+            if not (isinstance(verb, FailSession) and isinstance(report, SessionFailed)):
+                own.teller.tell(report)
+        own.stage.show(result, began)
+        return result
+
+    def _offer(self) -> float | None:
+        own, session = self._own, self._own.gate.session
+        if session is None or not own.gate.is_open:
+            return None
+        if not self._is_asking:
+            return self._poll()
+        self._pause_s = IDLE_PAUSE_S
+        allowed_at = own.outlet.step_at(own.stage.frames)
+        if allowed_at is None:
+            return None
+        begin_at, now = max(allowed_at, self._not_before), own.clock.now()
+        if begin_at > now:
+            return begin_at - now
+        self._step(session, Turn(number=session.next_step, time_s=now - session.began))
+        self._changed.set()
+        return 0.0
+
+    def _poll(self) -> float:
+        """See whether a body that is in code of its own asks for a turn by now."""
+        self._call(ApplyEvents((), self._own.feed.take()))
+        if self._is_asking:
+            return 0.0
+        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+        return self._pause_s
+
+    def _step(self, session: LiveSession, turn: Turn) -> None:
+        own, began = self._own, self._own.clock.now()
+        try:
+            result = self._call(RunStep(turn, own.feed.take()))
+        except WorkerError as error:
+            self._step_failed(session, turn, began, error)
+            return
+        own.calls.is_warm = True
+        step = result.payloads[0].step or StepResult()
+        shown = any(reply.step and reply.step.shown for reply in result.payloads)
+        if not shown:
+            self._not_before = own.clock.now() + IDLE_PAUSE_S
+        if not step.refused:
+            session.next_step += 1
+        self._report(session, turn, began, step, idle=not shown)
+
+    def _step_failed(
+        self, session: LiveSession, turn: Turn, began: float, error: WorkerError
+    ) -> None:
+        """End the session, on ranks that all raised alike; others are lost."""
+        own = self._own
+        self._report(session, turn, began, StepResult(error=error.kind), idle=True)
+        if not own.group.healthy or len(error.ranks) < own.group.world_size:
+            own.group.abandon(error)
+            raise error
+        own.teller.fail(FailureKind.STEP, session.session_id, told_cause(error))
+        self._call(FailSession())
+
+    def _report(
+        self, session: LiveSession, turn: Turn, began: float, step: StepResult, *, idle: bool
+    ) -> None:
+        own = self._own
+        apply_s, self._apply_s = self._apply_s, 0.0
+        own.outlet.step_done(
+            StepReport(
+                session_id=session.session_id,
+                number=turn.number,
+                step_s=own.clock.now() - began,
+                apply_s=apply_s,
+                wait_s=own.calls.waited_s + own.stage.waited_s,
+                refused=step.refused,
+                idle=idle,
+                error=step.error,
+                files=step.files,
+            )
+        )

@@ -1,0 +1,125 @@
+"""PoolStage: from what the ranks emitted to the stream, in order, as fast as there is room."""
+
+import threading
+from collections.abc import Sequence
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.distributed.call_result import CallResult
+from reactor_runtime.host.chunk_assembly import assemble, outputs_of, stray_rank
+from reactor_runtime.host.chunk_of import frames_in
+from reactor_runtime.host.host_outlet import Chunk, HostOutlet
+from reactor_runtime.host.live_session import Gate
+from reactor_runtime.host.rank_messages import Emitted
+from reactor_runtime.log import get_logger
+
+log = get_logger(__name__)
+
+_POLL_S = 1.0
+
+
+class Flushes:
+    """What was flushed: how often, and of the call that runs the first *outputs*."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.outputs = 0
+
+
+class PoolStage:
+    """Shows Outputs on the pump's thread; flushes and rates come from any.
+
+    Args:
+        outlet: Where chunks go.
+        gate: Whether anybody sees them.
+        clock: The time.
+
+    Attributes:
+        frames: Frames of the last chunk that was shown, which the next one is expected to have.
+        pinned_fps: The author's rate; ``None`` while the measured one is used.
+        waited_s: Seconds the last ``show`` waited for room.
+    """
+
+    def __init__(self, outlet: HostOutlet, gate: Gate, clock: Clock) -> None:
+        self.frames = 1
+        self.pinned_fps: float | None = None
+        self.waited_s = 0.0
+        self._outlet, self._gate, self._clock = outlet, gate, clock
+        self._room = threading.Event()
+        self._flushes = Flushes()
+        self._owed_s = 0.0
+        self._has_warned = False
+
+    def begin(self) -> None:
+        """Note that a call begins whose Outputs may be flushed."""
+        self._flushes.outputs = 0
+        self.waited_s = 0.0
+
+    def show(self, result: CallResult, started_at: float) -> None:
+        """Show what the ranks emitted in a call that began at *started_at*.
+
+        Raises:
+            RankDesync: The ranks' Outputs do not belong together.
+            FrameError: The parts do not make a whole picture.
+        """
+        flushes = self._flushes.count
+        outputs = outputs_of(result)
+        measured_s = self._clock.now() - started_at + self._owed_s
+        for number, emitted in enumerate(outputs):
+            self._warn_of_stray(emitted)
+            chunk = assemble(
+                emitted,
+                result,
+                started_at=started_at,
+                compute_s=measured_s / len(outputs),
+                pinned_fps=self.pinned_fps,
+            )
+            is_flushed = number < self._flushes.outputs
+            if chunk is None or is_flushed or not self._gate.is_open:
+                continue
+            drop = emitted[0] is not None and emitted[0].drop
+            if self._has_room(chunk, flushes, drop):
+                self._put(chunk)
+
+    def flush(self, outputs: int) -> None:
+        """Drop what was emitted so far, of the call that runs the first *outputs*; any thread."""
+        self._flushes.count += 1
+        self._flushes.outputs = max(self._flushes.outputs, outputs)
+        self._outlet.flush()
+        self.look_again()
+
+    def set_fps(self, fps: float) -> None:
+        """Pin the rate, from any thread."""
+        self.pinned_fps = fps
+        self._outlet.set_fps(fps)
+
+    def look_again(self) -> None:
+        """Let a chunk that waits for room look again, from any thread."""
+        self._room.set()
+
+    def _has_room(self, chunk: Chunk, flushes: int, drop: bool) -> bool:
+        began = self._clock.now()
+        try:
+            while self._gate.is_open and self._flushes.count == flushes:
+                self._room.clear()
+                if self._outlet.has_room(frames_in(chunk)):
+                    return True
+                if drop:
+                    self._outlet.dropped(chunk)
+                    return False
+                self._room.wait(_POLL_S)
+            return False
+        finally:
+            self.waited_s += self._clock.now() - began
+
+    def _put(self, chunk: Chunk) -> None:
+        began = self._clock.now()
+        self._outlet.put(chunk)
+        # A step is not over before its frames are converted; the next chunk bears that time.
+        self._owed_s = self._clock.now() - began
+        self.frames = frames_in(chunk)
+
+    def _warn_of_stray(self, emitted: Sequence[Emitted | None]) -> None:
+        if not self._has_warned and (rank := stray_rank(emitted)) is not None:
+            self._has_warned = True
+            advice = "emit it on the leader (self.is_leader), or as a Shard"
+            log.warning("array_of_another_rank_dropped", rank=rank, advice=advice)

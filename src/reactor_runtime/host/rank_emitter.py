@@ -1,0 +1,105 @@
+"""RankEmitter: from an author's ``Output`` on a rank into the shared frames."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from reactor_runtime.distributed.slot_writer import SlotWriter
+from reactor_runtime.host.chunk_of import chunk_of
+from reactor_runtime.host.live_session import Gate
+from reactor_runtime.host.rank_messages import Emitted, Flushed
+from reactor_runtime.host.shard_place import place_of, shard_in
+from reactor_runtime.model.frames import Pictures
+from reactor_runtime.model.output import Output, Shard
+from reactor_runtime.model.tracks import Track
+from reactor_runtime.world import World
+
+
+class RankEmitter:
+    """Belongs to a rank's loop; ``flush`` may be called from any thread. Never waits for room.
+
+    Of plain arrays the leader's count; of a ``Shard``, every rank's part does. What does not count
+    is checked all the same, so that a wrong array is the same error on every rank.
+
+    Args:
+        frames: Where pixels go.
+        tracks: The output tracks the model declares.
+        world: Which rank this is.
+        gate: Whether anybody sees it.
+        post: Says something to the group at once.
+
+    Attributes:
+        frames: The host's business.
+        pinned_fps: The author's rate; ``None`` while the measured one is used.
+    """
+
+    def __init__(
+        self,
+        frames: SlotWriter,
+        tracks: Mapping[str, Track],
+        *,
+        world: World,
+        gate: Gate,
+        post: Callable[[object], None],
+    ) -> None:
+        self.frames = 1
+        self.pinned_fps: float | None = None
+        self._frames, self._tracks = frames, tracks
+        self._world, self._gate, self._post = world, gate, post
+        self._outputs: list[Emitted] = []
+        self._pictures: Counter[str] = Counter()
+
+    async def emit(self, output: Output, *, compute_time: float | None, drop: bool) -> None:
+        """Show *output*.
+
+        Raises:
+            FrameError: A value cannot be a frame of its track.
+        """
+        chunk = chunk_of(output, self._tracks, started_at=0.0, compute_s=0.0, pinned_fps=None)
+        if chunk is None or not self._gate.is_open:
+            return
+        shards = {name: shard_in(getattr(output, name)) for name in chunk.video}
+        self._outputs.append(
+            Emitted(
+                pictures={
+                    name: self._write(name, pictures, shards[name])
+                    for name, pictures in chunk.video.items()
+                },
+                shards=frozenset(name for name, shard in shards.items() if shard is not None),
+                audio=chunk.audio if self._world.is_leader else {},
+                metadata=chunk.metadata if self._world.is_leader else {},
+                compute_s=compute_time,
+                drop=drop,
+            )
+        )
+
+    def take(self) -> tuple[Emitted, ...]:
+        """Return, and forget, what was emitted in the verb that is done."""
+        outputs = tuple(self._outputs)
+        self._outputs.clear()
+        self._pictures.clear()
+        return outputs
+
+    def flush(self) -> None:
+        """Drop what was emitted before this call, if this is the leader."""
+        if self._world.is_leader:
+            self._post(Flushed(len(self._outputs)))
+
+    def begin(self) -> None:
+        """Do nothing: the host measures."""
+
+    def look_again(self) -> None:
+        """Do nothing: nobody waits here."""
+
+    def _write(self, track: str, pictures: Pictures, shard: Shard | None) -> int:
+        number = self._pictures[track]
+        self._pictures[track] += 1
+        if shard is not None and self._world.world_size > 1:
+            shape, origin = place_of(track, shard, pictures.shape, self._world)
+            self._frames.place(
+                track, pictures, shape=shape, origin=origin, picture=number, may_change=True
+            )
+        elif self._world.is_leader:
+            self._frames.place(track, pictures, picture=number, may_change=True)
+        else:
+            self._frames.reserve(track, pictures.shape, "uint8", picture=number)
+        return number

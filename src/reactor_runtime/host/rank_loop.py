@@ -1,0 +1,160 @@
+"""RankLoop: what happens on one rank's loop, one order at a time.
+
+The host decides what happens and when; here it is done, by the same parts that do it in process.
+One task, the pump, carries out orders; another is the author's ``run()``.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from reactor_runtime.errors import ModelLoadError, OutsideTurnError
+from reactor_runtime.host.body import Body
+from reactor_runtime.host.events import ModelEvent
+from reactor_runtime.host.host_outlet import FailureKind
+from reactor_runtime.host.live_outlet import error_text
+from reactor_runtime.host.rank_messages import RankReply, StepResult, TrackFrames
+from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
+from reactor_runtime.host.rank_reports import RankFailures
+from reactor_runtime.host.session_life import SessionLife
+from reactor_runtime.host.turn_source import BodyState, Step
+from reactor_runtime.model.outlet import Turn
+
+Order = Callable[["RankLoop"], Awaitable[Any]]
+
+
+class RankLoop:
+    """The pump of one model on one rank.
+
+    Args:
+        own: What a rank's model is joined to.
+    """
+
+    def __init__(self, own: RankParts) -> None:
+        self._own = own
+        self._orders: asyncio.Queue[tuple[Order, asyncio.Future[Any]] | None] = asyncio.Queue()
+        self._body: Body
+        self._life: SessionLife
+        self._failure: BaseException | None = None
+
+    def give(self, order: Order) -> "asyncio.Future[Any]":
+        """Have *order* carried out; the future is its result."""
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._orders.put_nowait((order, done))
+        return done
+
+    async def live(self, order: LoadOrder, loaded: "asyncio.Future[None]") -> None:
+        """Load the model, then carry out orders until there is no further one."""
+        own = self._own
+        try:
+            driver = await load_on_rank(order, own)
+            async with asyncio.TaskGroup() as group:
+                self._body = Body(driver, own.parts.turns, group)
+                self._life = SessionLife(
+                    own.parts,
+                    driver=driver,
+                    body=self._body,
+                    inbound=own.inbound,
+                    failures=RankFailures(own.reports),
+                )
+                await self._body.start()
+                if (refusal := self._refusal(order)) is None:
+                    loaded.set_result(None)
+                    await self._carry_out_orders()
+                else:
+                    loaded.set_exception(refusal)
+                self._body.cancel()
+        except BaseException as error:
+            if loaded.done():
+                raise
+            loaded.set_exception(error)
+
+    def leave(self) -> None:
+        """Let ``live`` return once it has carried out what it was given."""
+        self._orders.put_nowait(None)
+
+    async def apply(self, events: Sequence[ModelEvent], frames: Sequence[TrackFrames]) -> RankReply:
+        """Apply *events* in their order."""
+        queue = self._own.parts.queue
+        self._own.take_in(frames)
+        await self._heed_failure()
+        for event in events:
+            queue.post(event)
+        while (taken := queue.take(queue.mark)) is not None:
+            await self._life.apply(taken)
+            await self._heed_failure()
+        return self._reply()
+
+    async def step(self, turn: Turn, frames: Sequence[TrackFrames]) -> RankReply:
+        """Let the body make a step.
+
+        Raises:
+            Exception: What the body raised; ``fail`` then ends the session.
+        """
+        parts = self._own.parts
+        self._own.take_in(frames)
+        parts.turns.hand_out(Step(turn=turn, began=parts.clock.now(), apply_s=0.0))
+        while parts.turns.state is BodyState.STEPPING:
+            parts.changed.clear()
+            await parts.changed.wait()
+        step, parts.turns.step = parts.turns.step, None
+        self._failure = self._body.take_failure()
+        if self._failure is not None:
+            self._own.emitter.take()
+            raise self._failure
+        if step is None:
+            return self._reply()
+        report = step.report
+        return self._reply(
+            StepResult(
+                refused=step.refused,
+                shown=step.shown,
+                error=error_text(report),
+                files={name: bytes(content) for name, content in report.files.items()},
+            )
+        )
+
+    async def fail(self) -> RankReply:
+        """End the session whose step raised on every rank."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            await self._life.fail(FailureKind.STEP, failure)
+        return self._reply()
+
+    async def end(self, reason: str) -> RankReply:
+        """End the live session, if there is one."""
+        await self._life.end(reason)
+        return self._reply()
+
+    async def _carry_out_orders(self) -> None:
+        while (given := await self._orders.get()) is not None:
+            order, done = given
+            try:
+                done.set_result(await order(self))
+            except BaseException as error:  # noqa: BLE001 - raised where the order was given
+                done.set_exception(error)
+
+    async def _heed_failure(self) -> None:
+        if (failure := self._body.take_failure()) is not None:
+            await self._life.fail(FailureKind.STEP, failure)
+
+    def _refusal(self, order: LoadOrder) -> ModelLoadError | None:
+        """Return why the body cannot run in lockstep, where that shows at once."""
+        failure = self._body.take_failure()
+        if isinstance(failure, OutsideTurnError):
+            return ModelLoadError(order.where, "run", str(failure))
+        if failure is not None:
+            self._own.reports.session_failed(FailureKind.STEP, None, failure)
+        return None
+
+    def _reply(self, step: StepResult | None = None) -> RankReply:
+        own = self._own
+        own.inbound.count()
+        signature, reports = own.reports.take()
+        return RankReply(
+            signature=signature,
+            reports=reports,
+            outputs=own.emitter.take(),
+            step=step,
+            is_asking=own.parts.turns.state is BodyState.ASKING,
+        )

@@ -1,0 +1,209 @@
+"""What the host and its ranks say to each other, by direction. Frozen values, pickled.
+
+A verb runs on every rank and is answered by a ``RankReply``. In between a rank may post notices,
+and all of them together may ask for what only the host can give.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reactor_runtime.distributed.messages import Failure
+from reactor_runtime.host.host_outlet import CommandReply, FailureKind, OutboundMessage
+from reactor_runtime.model.input_buffer import InputFrame
+
+# --- host to rank ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackFrames:
+    """What clients sent on one track since the last time.
+
+    Attributes:
+        track: The inbound track.
+        dropped: Frames before these that the host had no room for.
+        frames: The frames, oldest first.
+    """
+
+    track: str
+    dropped: int = 0
+    frames: tuple[InputFrame, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputGiven:
+    """Answers ``WantsInput``, alike on all ranks.
+
+    Attributes:
+        frames: What has arrived.
+        is_closing: Nothing more will come: reads that wait end.
+        expired: Reads whose time is up.
+    """
+
+    frames: tuple[TrackFrames, ...] = ()
+    is_closing: bool = False
+    expired: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Answers ``WantsAgreement``: why the step is refused, ``None`` to go on."""
+
+    refusal: str | None
+
+
+# --- rank to host, while a verb waits --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WantsInput:
+    """A read waits; *timers* are the reads that give up after so many seconds."""
+
+    timers: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WantsAgreement:
+    """``process_input`` is through on this rank, and refused the step or did not."""
+
+    refusal: str | None
+
+
+# --- rank to host, at any time, from the leader ----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The author sent a message."""
+
+    message: OutboundMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """The author dropped what was emitted: of the running verb the first *outputs*."""
+
+    outputs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """The author pinned the rate."""
+
+    fps: float
+
+
+# --- rank to host, when a verb is done -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorFailed:
+    """An author's exception that ends nothing and is logged once."""
+
+    event: str
+    fields: Mapping[str, Any]
+    error: Failure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFailed:
+    """An author's exception that ends the session."""
+
+    kind: FailureKind
+    session_id: str | None
+    error: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWentWell:
+    """The session ended without a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """``session_started`` has run."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionClosed:
+    """``session_ended`` has run."""
+
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FramesUnread:
+    """Inbound frames that the model will never see."""
+
+    track: str
+    frames: int
+    reason: str
+
+
+Report = (
+    CommandReply
+    | AuthorFailed
+    | SessionFailed
+    | SessionWentWell
+    | SessionOpened
+    | SessionClosed
+    | FramesUnread
+)
+"""What happened in a verb, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emitted:
+    """One ``Output`` of a rank; its pixels lie in the shared frames.
+
+    Attributes:
+        pictures: Track name to the number of its picture in this step.
+        shards: The tracks of which this rank wrote a part.
+        audio: Track name to samples; the leader's count.
+        metadata: Track name to one value per frame; the leader's count.
+        compute_s: What the author said it took.
+        drop: Drop it if there is no room.
+    """
+
+    pictures: Mapping[str, int]
+    shards: frozenset[str] = frozenset()
+    audio: Mapping[str, NDArray[np.int16]] = field(default_factory=dict)
+    metadata: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    compute_s: float | None = None
+    drop: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """What became of a step, as ``StepReport`` has it."""
+
+    refused: bool = False
+    shown: int = 0
+    error: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankReply:
+    """What every verb is answered with.
+
+    Attributes:
+        signature: What all ranks must have in common: each outcome, in order.
+        reports: What happened; only the leader tells.
+        outputs: What was emitted.
+        step: Of a step, what became of it.
+        is_asking: The body waits for a turn.
+        digest: Under ``check_lockstep``, what the public state came to, field by field.
+    """
+
+    signature: tuple[Any, ...] = ()
+    reports: tuple[Report, ...] = ()
+    outputs: tuple[Emitted, ...] = ()
+    step: StepResult | None = None
+    is_asking: bool = False
+    digest: Mapping[str, str] | None = None

@@ -1,0 +1,143 @@
+"""RankModel: the worker of a rank that runs an author's model, and the verbs it obeys."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from reactor_runtime.distributed.rank import Rank
+from reactor_runtime.distributed.verbs import OnError, Verb
+from reactor_runtime.host.events import ModelEvent
+from reactor_runtime.host.rank_loop import Order, RankLoop
+from reactor_runtime.host.rank_messages import RankReply, TrackFrames
+from reactor_runtime.host.rank_parts import LoadOrder, RankParts
+from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.outlet import Turn
+
+
+class RankModel:
+    """Runs one author's model on the rank's main thread, in an asyncio loop of its own."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._own: RankParts
+        self._rank_loop: RankLoop
+        self._life: asyncio.Task[None]
+
+    def load(self, order: LoadOrder, rank: Rank) -> None:
+        """Construct, load and warm up the model.
+
+        Raises:
+            ModelLoadError: The author's code raised.
+        """
+        asyncio.set_event_loop(self._loop)
+        contract = ModelContract.of(order.model.load())
+        loaded: asyncio.Future[None] = self._loop.create_future()
+        self._loop.run_until_complete(self._begin(contract, order, rank, loaded))
+
+    def perform(self, order: Order, rank: Rank) -> Any:
+        """Carry out *order*; where it waits for the host, all ranks do."""
+        suspension = self._own.suspension
+        done = self._loop.run_until_complete(self._give(order))
+        while self._loop.run_until_complete(suspension.until_asking(done)):
+            suspension.answer(rank.suspend(suspension.question()))
+        return done.result()
+
+    def idle(self, rank: Rank) -> None:
+        """Let the author's tasks live on until the group calls."""
+        if rank.is_called:
+            return
+        called = asyncio.Event()
+        self._loop.add_reader(rank.fileno(), called.set)
+        try:
+            self._loop.run_until_complete(called.wait())
+        finally:
+            self._loop.remove_reader(rank.fileno())
+
+    def leave(self) -> None:
+        """End the body."""
+        self._rank_loop.leave()
+        self._loop.run_until_complete(self._life)
+
+    async def _begin(
+        self,
+        contract: ModelContract,
+        order: LoadOrder,
+        rank: Rank,
+        loaded: "asyncio.Future[None]",
+    ) -> None:
+        self._own = RankParts.make(contract, rank)
+        self._rank_loop = RankLoop(self._own)
+        self._life = self._loop.create_task(self._rank_loop.live(order, loaded))
+        await loaded
+
+    async def _give(self, order: Order) -> "asyncio.Future[Any]":
+        return self._rank_loop.give(order)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadModel(Verb):
+    """Load the model."""
+
+    phase: ClassVar[str] = "load"
+    order: LoadOrder
+
+    def run(self, worker: RankModel, rank: Rank) -> None:
+        """Do it."""
+        worker.load(self.order, rank)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyEvents(Verb):
+    """Apply events, in their order."""
+
+    phase: ClassVar[str] = "apply"
+    events: Sequence[ModelEvent]
+    frames: Sequence[TrackFrames] = ()
+
+    def run(self, worker: RankModel, rank: Rank) -> RankReply:
+        """Do it."""
+        reply: RankReply = worker.perform(lambda loop: loop.apply(self.events, self.frames), rank)
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep(Verb):
+    """Let the body make one step."""
+
+    phase: ClassVar[str] = "step"
+    on_error: ClassVar[OnError] = OnError.SETTLE
+    settle_s: ClassVar[float | None] = 0.5  # who waits for the one that raised waits for ever
+    turn: Turn
+    frames: Sequence[TrackFrames] = ()
+
+    def run(self, worker: RankModel, rank: Rank) -> RankReply:
+        """Do it."""
+        reply: RankReply = worker.perform(lambda loop: loop.step(self.turn, self.frames), rank)
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class FailSession(Verb):
+    """End the session whose step raised on every rank."""
+
+    phase: ClassVar[str] = "end_session"
+
+    def run(self, worker: RankModel, rank: Rank) -> RankReply:
+        """Do it."""
+        reply: RankReply = worker.perform(lambda loop: loop.fail(), rank)
+        return reply
+
+
+@dataclass(frozen=True, slots=True)
+class EndModel(Verb):
+    """End the session, if there is one, and the body."""
+
+    phase: ClassVar[str] = "end_session"
+    reason: str
+
+    def run(self, worker: RankModel, rank: Rank) -> RankReply:
+        """Do it."""
+        reply: RankReply = worker.perform(lambda loop: loop.end(self.reason), rank)
+        worker.leave()
+        return reply
