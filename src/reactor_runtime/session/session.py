@@ -26,10 +26,10 @@ from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import EndReason, SessionState
 from reactor_runtime.session.session_timers import SessionTimers
 from reactor_runtime.session.tally import Tally
-from reactor_runtime.session.task_set import TaskSet
 from reactor_runtime.session.tenancy import Outward, Tenancy
 from reactor_runtime.session.vacancy import Vacancy
 from reactor_runtime.session.wiring import Wiring
+from reactor_runtime.task_set import TaskSet
 
 if TYPE_CHECKING:  # the codecs' libraries load when the stream is made, not with the routes
     from reactor_runtime.media.live_stream import LiveStream

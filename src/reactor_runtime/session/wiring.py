@@ -6,7 +6,7 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.tally import Tally
-from reactor_runtime.session.task_set import TaskSet
+from reactor_runtime.task_set import TaskSet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

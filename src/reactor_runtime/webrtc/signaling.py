@@ -14,6 +14,7 @@ from reactor_runtime.errors import (
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.tracks import Track
 from reactor_runtime.session.connection import ConnectionListener
+from reactor_runtime.task_set import TaskSet
 from reactor_runtime.webrtc.broadcast import Broadcasts, FrameSource
 from reactor_runtime.webrtc.candidates import (
     EarlyCandidates,
@@ -32,7 +33,6 @@ from reactor_runtime.webrtc.offer_overrides import OfferOverrides, plan_gatherin
 from reactor_runtime.webrtc.peer import Peer, PeerNeeds
 from reactor_runtime.webrtc.session_offer import SessionOffer, parse_offer
 from reactor_runtime.webrtc.staged_answer import StagedAnswer
-from reactor_runtime.webrtc.task_set import TaskSet
 from reactor_runtime.webrtc.web_rtc_settings import WebRtcSettings
 
 __all__ = ["LEGACY_ID", "OfferOverrides", "Signaling"]

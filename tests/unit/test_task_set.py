@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from tests.unit.session.room import settle, until
 
-from reactor_runtime.session.task_set import TaskSet
+from reactor_runtime.task_set import TaskSet
 
 
 async def test_a_failed_task_is_logged_once_and_takes_nothing_along(
