@@ -200,7 +200,7 @@ class Session:
         return Health(
             ok=state is not SessionState.TERMINATED,
             state=_HEALTH_STATES.get(state, "serving"),
-            detail=self._tenancy.last_words or f"the session is {state.value}",
+            detail=_words(state, self._tenancy.last_words),
         )
 
     # --- from connections ---
@@ -233,3 +233,12 @@ class Session:
     def closed(self, connection: Connection, reason: str) -> None:
         """The connection is gone, whoever closed it."""
         self._audience.leave(connection, reason)
+
+
+def _words(state: SessionState, last_words: str) -> str:
+    if state is SessionState.TERMINATED and last_words:
+        return last_words
+    if state is SessionState.CREATED:
+        return "the model is loading"
+    failed = f"; the last one failed: {last_words}" if last_words else ""
+    return f"the session is {state.value}{failed}"

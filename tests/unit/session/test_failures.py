@@ -34,8 +34,13 @@ async def test_a_failed_step_is_told_to_clients_then_the_session_ends(started: R
 async def test_the_next_session_starts_at_once(started: Room) -> None:
     started.host.fail()
     await started.state(SessionState.READY)
-    assert started.session.health().ok
+    assert started.session.health() == (
+        True,
+        "available",
+        "the session is ready; the last one failed: ValueError",
+    )
     assert (await started.started())["state"] == "waiting"
+    assert started.session.health().detail == "the session is waiting"
     assert started.terminated == []
     viewer = started.v1()
     viewer.call("data_1", "shout")

@@ -21,7 +21,7 @@ from reactor_runtime.session.session_state import SessionState
 
 async def test_a_model_loads_then_a_session_can_start() -> None:
     room = Room()
-    assert room.session.health() == (True, "loading", "the session is created")
+    assert room.session.health() == (True, "loading", "the model is loading")
     assert room.session.schema() == {}
     assert "capabilities" not in room.session.descriptor()
     with pytest.raises(SessionUnavailableError) as caught:
