@@ -126,7 +126,27 @@ class Metrics:
         "apply_seconds", "Time in handlers and hooks before a step", _STEP_BUCKETS
     )
     wait_seconds: "Histogram" = _histogram(
-        "step_wait_seconds", "Time a step waited for its start", _STEP_BUCKETS
+        "step_wait_seconds", "Time a step waited for room or for input", _STEP_BUCKETS
+    )
+
+    # --- the ranks of a model that has several ---
+    rank_broadcast: "Histogram" = _histogram(
+        "rank_broadcast_seconds", "Time to tell all ranks what to do", _FAST_BUCKETS
+    )
+    rank_compute: "Histogram" = _histogram(
+        "rank_compute_seconds", "Time in a rank's step", _STEP_BUCKETS, "rank"
+    )
+    rank_slowest: "Counter" = _counter(
+        "rank_slowest", "Steps in which this rank computed longest", "rank"
+    )
+    rank_collect: "Histogram" = _histogram(
+        "rank_collect_seconds", "Time from the last word to the last answer", _STEP_BUCKETS
+    )
+    rank_copy: "Histogram" = _histogram(
+        "rank_copy_seconds", "Time to convert what the ranks emitted", _FAST_BUCKETS
+    )
+    rank_room: "Histogram" = _histogram(
+        "rank_room_seconds", "Time a step waited for room in the queue", _STEP_BUCKETS
     )
 
     # --- media out ---
