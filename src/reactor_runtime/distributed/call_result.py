@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
@@ -10,8 +10,7 @@ from reactor_runtime.distributed.frame_parts import Part
 from reactor_runtime.distributed.shared_frame_buffer import Lease
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallTiming:
+class CallTiming(NamedTuple):
     """Where the time of a call went, in seconds.
 
     Attributes:
@@ -33,16 +32,16 @@ class CallResult:
 
     Attributes:
         payloads: What the verb returned, or what it waits for, by rank.
+        timing: Where the time went.
         is_suspended: Whether every rank waits for ``resume``.
         parts: Track name to what was written of each of its pictures, by whichever rank.
-        timing: Where the time went.
         lease: The right to read the frames, ``None`` when there are none.
     """
 
     payloads: tuple[Any, ...]
+    timing: CallTiming
     is_suspended: bool = False
     parts: Mapping[str, tuple[tuple[tuple[int, Part], ...], ...]] = field(default_factory=dict)
-    timing: CallTiming = field(default_factory=CallTiming)
     lease: Lease | None = field(default=None, repr=False)
 
     def pictures(self, track: str) -> list[npt.NDArray[Any]]:

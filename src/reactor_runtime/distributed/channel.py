@@ -7,12 +7,12 @@ import socket
 import threading
 import time
 from collections import deque
-from contextlib import suppress
 from typing import Final
 
 from reactor_runtime.distributed.parcel import HEAD, Parcel
 
 _CHUNK: Final = 64 << 10  # bytes read at once: more than any parcel but a very rare one
+_COUNT_AT: Final = HEAD.size - 2  # where a parcel says how many descriptors it has
 _MOST_DESCRIPTORS: Final = 32
 # Plain numbers: the flags' own type makes each "or" cost as much as the system call.
 _DONT_WAIT: Final = int(socket.MSG_DONTWAIT)
@@ -28,6 +28,7 @@ class Channel:
         self._sending = threading.Lock()
         self._chunk = bytearray(_CHUNK)
         self._bytes = bytearray()
+        self._whole: bytes | None = None
         self._descriptors: deque[int] = deque()
 
     def fileno(self) -> int:
@@ -67,9 +68,10 @@ class Channel:
 
     def receive_ready(self) -> tuple[list[Parcel], bool]:
         """Return the parcels that are there, and whether the other end is still open."""
-        is_open = True
-        with suppress(BlockingIOError):
+        try:
             is_open = self._read(_DONT_WAIT)
+        except BlockingIOError:
+            is_open = True
         parcels = []
         while (parcel := self._first()) is not None:
             parcels.append(parcel)
@@ -111,19 +113,32 @@ class Channel:
                 numbers = array.array("i")
                 numbers.frombytes(content[: len(content) - len(content) % numbers.itemsize])
                 self._descriptors.extend(numbers)
-        self._bytes += memoryview(self._chunk)[:count]
+        if count and not self._bytes and _is_one(self._chunk, count):
+            self._whole = bytes(self._chunk[:count])
+        else:
+            self._bytes += memoryview(self._chunk)[:count]
         return count > 0
 
     def _first(self) -> Parcel | None:
-        if len(self._bytes) < HEAD.size:
+        if (data := self._whole) is not None:
+            self._whole = None
+        elif len(self._bytes) >= HEAD.size:
+            length, _, _ = HEAD.unpack_from(self._bytes)
+            end = HEAD.size + length
+            if len(self._bytes) < end:
+                return None
+            data = bytes(self._bytes[:end])
+            del self._bytes[:end]
+        else:
             return None
-        length, count, _ = HEAD.unpack_from(self._bytes)
-        end = HEAD.size + length
-        if len(self._bytes) < end:
-            return None
-        data = bytes(self._bytes[:end])
-        del self._bytes[:end]
+        if not (count := data[_COUNT_AT]):
+            return Parcel(data)
         return Parcel(data, tuple(self._descriptors.popleft() for _ in range(count)))
+
+
+def _is_one(chunk: bytearray, count: int) -> bool:
+    """Whether *count* bytes are exactly one parcel."""
+    return count >= HEAD.size and HEAD.unpack_from(chunk)[0] + HEAD.size == count
 
 
 def make_socket_pair() -> tuple[socket.socket, socket.socket]:

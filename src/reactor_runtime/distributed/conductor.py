@@ -8,10 +8,10 @@ from typing import Any
 from reactor_runtime.distributed.call_result import CallResult, CallTiming, widest
 from reactor_runtime.distributed.crew import Crew
 from reactor_runtime.distributed.deadline import Deadline
-from reactor_runtime.distributed.frame_parts import NeedsRoom, Part
+from reactor_runtime.distributed.frame_parts import NeedsRoom, Part, SlotGrant
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Reply, Resume, Suspended
-from reactor_runtime.distributed.parcel import ParcelWriter
+from reactor_runtime.distributed.parcel import Parcel, ParcelWriter
 from reactor_runtime.distributed.roll_call import CallFailed, RollCall
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
 from reactor_runtime.distributed.verbs import OnError, Verb
@@ -64,26 +64,22 @@ class Conductor:
             label: What to call the frames while readers hold them.
 
         Raises:
-            CallFailed: See ``RollCall``; or the ranks differ.
-            FramesHeldError: There is no slot for frames. Nothing was sent.
-            Exception: The verb's contents do not pickle. Nothing was sent.
+            CallFailed: See ``RollCall``; the ranks differ; or, survivable and before anything was
+                sent, there is no slot for frames, or the verb's contents do not pickle.
         """
         began = time.perf_counter()
         self._number, self._verb = self._number + 1, verb
-        self._slot = self._ring.take()
-        grants, files, gone = self._ring.news()
-        try:
-            parcel = self._writer.pack(Call(self._number, verb, self._slot, grants, gone), files)
-        except Exception:
-            self._ring.tell_again(grants, gone)
-            raise
-        self._crew.send(parcel)
+        self._crew.send(self._pack_call(verb))
         return self._gather(deadline, label, began)
 
     def resume(self, payload: object, deadline: Deadline, label: str = "") -> CallResult:
         """Let the suspended verb go on; see ``call``."""
         began = time.perf_counter()
-        self._crew.send(self._writer.pack(Resume(self._number, payload)))
+        try:
+            parcel = self._writer.pack(Resume(self._number, payload))
+        except Exception as error:
+            raise CallFailed(error, is_survivable=True) from error
+        self._crew.send(parcel)
         return self._gather(deadline, label, began)
 
     def dismiss(self) -> None:
@@ -94,6 +90,17 @@ class Conductor:
         """Let go of shared memory; what readers hold stays whole."""
         self._writer.close()
         self._ring.close()
+
+    def _pack_call(self, verb: Verb) -> Parcel:
+        grants: tuple[SlotGrant, ...] = ()
+        gone: tuple[int, ...] = ()
+        try:
+            self._slot = self._ring.take()
+            grants, files, gone = self._ring.news()
+            return self._writer.pack(Call(self._number, verb, self._slot, grants, gone), files)
+        except Exception as error:
+            self._ring.tell_again(grants, gone)
+            raise CallFailed(error, is_survivable=True) from error
 
     def _gather(self, deadline: Deadline, label: str, began: float) -> CallResult:
         sent = time.perf_counter()
@@ -139,7 +146,8 @@ class Conductor:
             return result
         taken = [widest(ranks) for pictures in parts.values() for ranks in pictures]
         self._ring.lend(self._slot, f"{label or self._phase}: {_describe(taken)}")
-        timing = replace(result.timing, place_s=time.perf_counter() - began if second else 0.0)
+        placing_s = time.perf_counter() - began if second else 0.0
+        timing = result.timing._replace(place_s=placing_s)
         return replace(result, parts=parts, timing=timing, lease=self._ring.lease(self._slot))
 
     def _make_room(

@@ -1,11 +1,10 @@
 """Deadline: until when something may take, and how long it was given."""
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(NamedTuple):
     """A moment.
 
     Attributes:

@@ -116,7 +116,8 @@ class GroupLife:
             ReactorError: It failed. Unless the state is ready again, the ranks have ended.
         """
         self._begin(event, name)
-        with self._breaking_on_error(survives=True):
+        before = GroupEvent.DONE if event is GroupEvent.CALL else GroupEvent.SUSPEND
+        with self._breaking_on_error(before):
             result = perform(self._parts.conductor)
         self._done(GroupEvent.SUSPEND if result.is_suspended else GroupEvent.DONE)
         return result
@@ -133,8 +134,9 @@ class GroupLife:
                 return
             was_ready = self.state is GroupState.READY
             self._move(GroupEvent.STOP)
+            if self._running is not None:
+                self._running.crew.attend()
         if self._running is not None:
-            self._running.crew.attend()
             if was_ready:
                 self._running.conductor.dismiss()
             self._end(self._limits.settle_s if was_ready else 0.0)
@@ -148,7 +150,7 @@ class GroupLife:
             if not may(self.state, GroupEvent.CALL):
                 return
             self._move(GroupEvent.CALL)
-        self._parts.crew.attend()
+            self._parts.crew.attend()
         self._break(error)
 
     @property
@@ -163,16 +165,17 @@ class GroupLife:
         with self._changed:
             if self.failure is not None:
                 raise self.failure
-            if not may(self.state, event) or self._is_to_stop:
+            if self._is_to_stop or not may(self.state, event):
                 raise WorkerGroupStateError(name, self.state.value)
+            self._parts.crew.attend()
             self._move(event)
-        self._parts.crew.attend()
 
     def _done(self, event: GroupEvent) -> None:
         with self._changed:
+            self._parts.crew.leave()
             self._move(event)
-            self._changed.notify_all()
-        self._parts.crew.leave()
+            if self._is_to_stop:
+                self._changed.notify_all()
 
     def _make_ready(self, conductor: Conductor, start: GroupStart, verbs: Sequence[Verb]) -> None:
         deadline = Deadline.after(self._limits.load_s)
@@ -181,30 +184,30 @@ class GroupLife:
             conductor.call(verb, deadline)
 
     @contextmanager
-    def _breaking_on_error(self, *, survives: bool = False) -> Iterator[None]:
-        """Break the group on any exception, but for those that left all ranks ready."""
+    def _breaking_on_error(self, before: GroupEvent | None = None) -> Iterator[None]:
+        """Break the group on any exception, but for those that changed nothing on any rank.
+
+        Args:
+            before: Leads back to the state before; ``None`` when there is no way back.
+        """
         try:
             yield
         except CallFailed as failed:
             error = failed.error
-            if survives and failed.is_survivable:
-                self._done(GroupEvent.DONE)
+            if before is not None and failed.is_survivable:
+                self._done(before)
             else:
                 self._break(error)
             raise error from error.__cause__
-        except Exception as error:
-            if not survives:
-                self._break(error)
-            else:  # nothing was sent
-                self._done(GroupEvent.DONE)
-            raise
-        except BaseException as error:
-            self._break(WorkerGroupStateError("a call", f"interrupted ({type(error).__name__})"))
+        except BaseException as error:  # whatever it is, ranks may be in the middle of something
+            self._break(error)
             raise
 
-    def _break(self, error: Exception) -> None:
+    def _break(self, error: BaseException) -> None:
         """End every rank; the caller has the watch."""
-        self.failure = error if isinstance(error, ReactorError) else None
+        if not isinstance(error, ReactorError):
+            error = WorkerGroupStateError("a call", f"broken by {type(error).__name__}: {error}")
+        self.failure = error
         self._end(0.0)
         with self._changed:
             self._move(GroupEvent.BREAK)

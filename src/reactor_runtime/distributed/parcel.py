@@ -20,8 +20,7 @@ import struct
 import sys
 import weakref
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -35,13 +34,11 @@ from reactor_runtime.distributed.messages import as_values, from_values, is_ligh
 HEAD: Final = struct.Struct("<IBB")
 INLINE_LIMIT: Final = 32 << 10  # bytes of a buffer, and of a pickle, that travel in the channel
 _ALIGN: Final = 64
-_LOOKED_AT: Final = 4 << 10  # bytes of a pickle in which our alias is looked for
 MAIN_ALIAS: Final = "__reactor_main__"  # the name under which a rank imports the parent's script
 _ALIAS_BYTES: Final = MAIN_ALIAS.encode()
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
+class Parcel(NamedTuple):
     """One frame of a channel.
 
     Attributes:
@@ -78,8 +75,9 @@ def _dump(values: object, large: list[pickle.PickleBuffer]) -> bytes:
     return out.getvalue()
 
 
-def _load(body: memoryview, large: Sequence[Any]) -> Any:
-    if _ALIAS_BYTES in bytes(body[:_LOOKED_AT]) or len(body) > _LOOKED_AT:
+def _load(body: Any, large: Sequence[Any] = ()) -> Any:
+    """Return the message in a pickle; a class of our script may bear the name a rank has for it."""
+    if _ALIAS_BYTES in body and MAIN_ALIAS not in sys.modules:
         return from_values(Unpickler(io.BytesIO(body), buffers=large).load())
     return from_values(pickle.loads(body, buffers=large))
 
@@ -115,8 +113,12 @@ class ParcelWriter:
             Exception: Whatever the message's contents raise when they are pickled.
         """
         values = as_values(message)
+        if is_light(message):
+            body = pickle.dumps(values, pickle.HIGHEST_PROTOCOL)
+            if len(body) <= INLINE_LIMIT:
+                return Parcel(HEAD.pack(len(body), 0, 0) + body)
         large: list[pickle.PickleBuffer] = []
-        if self._in_c_order and not is_light(message):
+        if self._in_c_order:
             body = _dump(values, large)
         else:
             body = pickle.dumps(
@@ -131,6 +133,8 @@ class ParcelWriter:
 
     def recycle(self, held: Collection[int] = ()) -> None:
         """Use blocks again, but those that a receiver still *held*: they stay with it."""
+        if not self._sent:
+            return
         for number, block in self._sent:
             if number in held:
                 self._drop(number, block)
@@ -192,10 +196,9 @@ class ParcelReader:
 
     def unpack(self, parcel: Parcel) -> tuple[Any, tuple[int, ...]]:
         """Return the message and the descriptors that are its own."""
-        _, _, form = HEAD.unpack_from(parcel.data)
-        body = memoryview(parcel.data)[HEAD.size :]
-        if form == 0:
-            return _load(body, ()), parcel.descriptors
+        body = parcel.data[HEAD.size :]
+        if parcel.data[HEAD.size - 1] == 0:
+            return _load(body), parcel.descriptors
         number, size, is_new, sizes, dropped = pickle.loads(body)
         for old in dropped:
             self._forget(old)
@@ -204,12 +207,13 @@ class ParcelReader:
             self._adopt(number, own[0], size)
             own = own[1:]
         first, *large = self._contents(number, sizes)
-        return _load(first, large), own
+        return _load(bytes(first), large), own
 
     def held(self) -> tuple[int, ...]:
         """Return the blocks that arrays of earlier messages still lie in."""
-        if self._views:
-            self._views = [(number, view) for number, view in self._views if view() is not None]
+        if not self._views:
+            return ()
+        self._views = [(number, view) for number, view in self._views if view() is not None]
         return tuple({number for number, _ in self._views})
 
     def close(self) -> None:

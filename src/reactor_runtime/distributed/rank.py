@@ -18,6 +18,7 @@ from reactor_runtime.distributed.messages import (
 )
 from reactor_runtime.distributed.parcel import ParcelReader, ParcelWriter
 from reactor_runtime.distributed.slot_writer import SlotWriter
+from reactor_runtime.distributed.verbs import Verb
 from reactor_runtime.errors import WorkerGroupStateError
 from reactor_runtime.world import World
 
@@ -36,6 +37,7 @@ class Rank:
     Attributes:
         world: This rank's place.
         frames: Where frames are written.
+        phase: What the current or last call asks for.
     """
 
     def __init__(
@@ -49,6 +51,8 @@ class Rank:
         self._reader = ParcelReader(shares=True)
         self._packing = threading.Lock()
         self._call = 0
+        self._verb: Verb | None = None
+        self.phase = ""
         self._worker: Any = None
 
     def fileno(self) -> int:
@@ -92,12 +96,18 @@ class Rank:
         self._seed_generators(seed)
 
     def begin(self, call: Call) -> None:
-        """Take note of *call*'s number and slot."""
-        self._call = call.number
+        """Take note of what *call* asks for."""
+        self._call, self._verb, self.phase = call.number, call.verb, call.verb.phase
         self._writer.recycle()
         for number in call.gone:
             self.frames.retire(number)
         self.frames.begin(call.slot)
+
+    def perform(self, worker: Any) -> object:
+        """Do the verb of the current call; afterwards nothing here keeps its contents."""
+        verb, self._verb = self._verb, None
+        assert verb is not None
+        return verb.run(worker, self)
 
     def place(self, order: Place) -> None:
         """Write what waits for room into the slot of *order*, and answer."""

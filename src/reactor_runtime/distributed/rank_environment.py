@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import sys
 import sysconfig
 from collections.abc import Mapping
@@ -49,9 +48,9 @@ class GroupEnvironment:
     def draw(cls, master_port: int, author: Mapping[str, str]) -> "GroupEnvironment":
         """Return the environment of a new group."""
         return cls(
-            token=secrets.token_hex(16),
+            token=os.urandom(16).hex(),
             master_port=master_port,
-            hash_seed=str(secrets.randbelow(2**32)),
+            hash_seed=str(int.from_bytes(os.urandom(4), "big")),
             author=dict(author),
         )
 

@@ -80,17 +80,16 @@ class RankProgram:
         self._in_group = True
 
     def _serve(self, rank: Rank, worker: Any) -> None:
-        idle = getattr(worker, "idle", None)
         while True:
-            if idle is not None:
-                idle(rank)  # lives on until there is a message
             try:
                 message = rank.receive()
             except Exception as error:  # noqa: BLE001 - contents of a message that do not come back
                 rank.send(describe_failure(error, ""))
                 continue
             if isinstance(message, Call):
-                self._answer(rank, worker, message)
+                rank.begin(message)
+                del message  # whatever keeps the contents alive must be the author's
+                self._answer(rank, worker)
             elif isinstance(message, Place):
                 rank.place(message)
             elif isinstance(message, Exit):
@@ -98,14 +97,13 @@ class RankProgram:
                 return
 
     @staticmethod
-    def _answer(rank: Rank, worker: Any, call: Call) -> None:
+    def _answer(rank: Rank, worker: Any) -> None:
         began = time.perf_counter()
         try:
-            rank.begin(call)
-            payload = call.verb.run(worker, rank)
+            payload = rank.perform(worker)
             rank.answer(payload, time.perf_counter() - began)
         except BaseException as error:  # noqa: BLE001 - author code may raise anything, SystemExit too
-            rank.send(describe_failure(error, call.verb.phase))
+            rank.send(describe_failure(error, rank.phase))
 
     def _leave(self) -> None:
         if self._in_group:

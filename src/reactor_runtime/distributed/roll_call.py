@@ -38,7 +38,7 @@ class CallFailed(Exception):  # noqa: N818 - never leaves the package
         is_survivable: Whether all ranks are alive and have answered.
     """
 
-    def __init__(self, error: ReactorError, *, is_survivable: bool = False) -> None:
+    def __init__(self, error: Exception, *, is_survivable: bool = False) -> None:
         super().__init__(error, is_survivable)
         self.error, self.is_survivable = error, is_survivable
 

@@ -85,9 +85,9 @@ class SharedFrameBuffer:
             FramesHeldError: Readers hold all slots there may be.
             MemoryShortError: There is no memory for another slot.
         """
-        self._collect()
         if not self._regions:
             return None
+        self._collect()
         for number, slot in self._slots.items():
             if not slot.lent:
                 return number
@@ -126,6 +126,8 @@ class SharedFrameBuffer:
 
     def news(self) -> tuple[tuple[SlotGrant, ...], tuple[int, ...], tuple[int, ...]]:
         """Return new slots, their descriptors, and retired slots since the last call."""
+        if not self._news and not self._gone:
+            return (), (), ()
         grants, gone = tuple(self._news), tuple(self._gone)
         self._news.clear()
         self._gone.clear()

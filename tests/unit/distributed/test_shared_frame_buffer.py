@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reactor_runtime.distributed.call_result import CallResult
+from reactor_runtime.distributed.call_result import CallResult, CallTiming
 from reactor_runtime.distributed.frame_parts import NeedsRoom, Part
 from reactor_runtime.distributed.shared_frame_buffer import (
     FIRST_SLOTS,
@@ -56,7 +56,9 @@ class Pair:
         sorted_parts = {
             track: tuple(tuple(found[k]) for k in sorted(found)) for track, found in tracks.items()
         }
-        return CallResult(payloads=(), parts=sorted_parts, lease=self.ring.lease(slot))
+        return CallResult(
+            payloads=(), timing=CallTiming(), parts=sorted_parts, lease=self.ring.lease(slot)
+        )
 
 
 def filled(value: int, *shape: int) -> Any:
