@@ -20,7 +20,7 @@ from reactor_runtime.distributed.signs import Died, Heard, Sign
 from reactor_runtime.distributed.teardown import Ending, end_descendants, end_ranks
 from reactor_runtime.distributed.verbs import Verb
 from reactor_runtime.distributed.worker_process import WorkerProcess
-from reactor_runtime.errors import ReactorError, WorkerCrashed, WorkerGroupStateError
+from reactor_runtime.errors import ReactorError, WorkerCrashed, WorkerError, WorkerGroupStateError
 from reactor_runtime.log import get_logger
 
 _log = get_logger(__name__)
@@ -195,7 +195,8 @@ class GroupLife:
         except CallFailed as failed:
             error = failed.error
             if before is not None and failed.is_survivable:
-                self._done(before)
+                # A verb that raised is over on every rank, even one that had been suspended.
+                self._done(GroupEvent.DONE if isinstance(error, WorkerError) else before)
             else:
                 self._break(error)
             raise error from error.__cause__
