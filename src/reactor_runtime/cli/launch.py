@@ -1,5 +1,6 @@
 """``reactor launch``: one distributed job on this machine, to its end."""
 
+import os
 import shlex
 import signal
 import sys
@@ -24,10 +25,18 @@ def launch(
     outputs: Annotated[Path, typer.Option(help="Folder of outputs, JOB/node<r>/ in it.")] = Path(
         "outputs"
     ),
+    from_env: Annotated[
+        str | None,
+        typer.Option(
+            help="Be one node under a scheduler: slurm, kubernetes or pytorchjob.",
+            metavar="SCHEDULER",
+        ),
+    ] = None,
 ) -> int:
     """Run a distributed job on this machine: every node is an agent of its own here.
 
-    Ends with status 0 when every node succeeded, 1 when one failed, 130 when interrupted.
+    With --from-env this is one node of the job, and the scheduler starts the others. Ends with
+    status 0 when every node succeeded, 1 when one failed, 130 when interrupted.
     """
     from reactor_runtime.launcher.contracts import load_job
 
@@ -35,7 +44,34 @@ def launch(
     if dry_run:
         print_plan(job)
         return 0
+    if from_env is not None:
+        return _run_scheduled(job, source, from_env)
     return _run(job, source, outputs)
+
+
+def _run_scheduled(job: "DistributedJob", source: Path, scheduler: str) -> int:
+    from reactor_runtime.launcher.scheduled_node import ScheduledNode
+    from reactor_runtime.launcher.scheduler_env import place_from
+
+    place = place_from(scheduler, os.environ, job.num_workers)
+    node = ScheduledNode(job, source, place, write_lines)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: node.stop())
+    result = node.run()
+    where = f"job {job.name}, node {place.node_rank}"
+    if not result.causes:
+        print(f"{where}: {result.outcome}", file=sys.stderr)
+        return 0
+    print(f"{where}: failed: {result.causes[0].sentence}", file=sys.stderr)
+    for cause in result.causes[1:]:
+        print(f"  then: {cause.sentence}", file=sys.stderr)
+    return 1
+
+
+def write_lines(lines: bytes) -> None:
+    """Write whole log lines to standard output."""
+    sys.stdout.buffer.write(lines)
+    sys.stdout.buffer.flush()
 
 
 def print_plan(job: "DistributedJob") -> None:
@@ -66,7 +102,7 @@ def _run(job: "DistributedJob", source: Path, outputs: Path) -> int:
         except KeyboardInterrupt:
             backend.client.cancel(record.job_id)
             record = show(watch, record)
-    _print_result(record, outputs)
+    print_result(record, outputs)
     return exit_status(record)
 
 
@@ -87,8 +123,7 @@ def show(watch: "JobWatch", record: "JobRecord") -> "JobRecord":
                 print(text, file=sys.stderr, flush=True)
             said = text
             if glance.lines:
-                sys.stdout.buffer.write(glance.lines)
-                sys.stdout.buffer.flush()
+                write_lines(glance.lines)
     return record
 
 
@@ -102,13 +137,14 @@ def progress_of(record: "JobRecord") -> str:
     return f"{record.job_id} {record.state}{again}: {nodes or record.reason or 'accepted'}"
 
 
-def _print_result(record: "JobRecord", outputs: Path) -> None:
+def print_result(record: "JobRecord", outputs: Path | None = None) -> None:
+    """Print how a job ended, and the outputs that lie in *outputs*."""
     from reactor_runtime.launcher.job_watch import result_lines
 
     for line in result_lines(record):
         print(line, file=sys.stderr)
-    folder = outputs / record.job_id
-    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+    folder = outputs / record.job_id if outputs is not None else None
+    for path in sorted(folder.rglob("*")) if folder is not None and folder.is_dir() else ():
         if path.is_file():
             print(f"output {path}", file=sys.stderr)
 

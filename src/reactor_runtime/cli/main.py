@@ -13,12 +13,16 @@ from typing import Annotated
 import typer
 
 from reactor_runtime import __version__
+from reactor_runtime.cli.agent import agent
 from reactor_runtime.cli.check import check
+from reactor_runtime.cli.control_plane import control_plane
 from reactor_runtime.cli.doctor import doctor
 from reactor_runtime.cli.init import init
+from reactor_runtime.cli.jobs import jobs
 from reactor_runtime.cli.launch import launch
 from reactor_runtime.cli.schema import schema
 from reactor_runtime.cli.serve import serve
+from reactor_runtime.cli.submit import submit
 from reactor_runtime.errors import ConfigurationError, ReactorError
 
 FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
@@ -37,6 +41,10 @@ app.command()(schema)
 app.command()(init)
 app.command()(doctor)
 app.command()(launch)
+app.command()(control_plane)
+app.command()(agent)
+app.command()(submit)
+app.add_typer(jobs, name="jobs")
 
 
 def _show_version(wanted: bool) -> None:

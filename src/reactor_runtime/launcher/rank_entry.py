@@ -11,9 +11,9 @@ import runpy
 import sys
 import time
 import traceback
-from datetime import timedelta
 from pathlib import Path
 
+from reactor_runtime.launcher.collective_bounds import bound_collectives
 from reactor_runtime.launcher.tether import die_with_parent, leave_if_adopted_by
 
 _MODULE = "module:"
@@ -48,18 +48,6 @@ def run_as_main(entrypoint: str, arguments: list[str]) -> None:
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).parent)
     runpy.run_path(script, run_name="__main__")
-
-
-def bound_collectives(timeout_s: float) -> None:
-    """Make *timeout_s* the default of process groups: torch's own is 30 minutes."""
-    if timeout_s <= 0:
-        return
-    with contextlib.suppress(ImportError):
-        from torch.distributed import distributed_c10d
-
-        limit = timedelta(seconds=timeout_s)
-        for name in ("default_pg_timeout", "default_pg_nccl_timeout"):
-            setattr(distributed_c10d, name, limit)
 
 
 def _write_report(error: BaseException, exit_code: int) -> None:

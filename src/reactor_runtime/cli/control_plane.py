@@ -1,0 +1,73 @@
+"""``reactor control-plane``: the one place that knows every job and every node."""
+
+import asyncio
+import ipaddress
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reactor_runtime.cli.control_address import DEFAULT_PORT, TokenFile, read_token
+from reactor_runtime.errors import SettingError
+
+if TYPE_CHECKING:
+    from reactor_runtime.launcher.control_program import ControlProgram
+
+
+def control_plane(
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes any.")] = DEFAULT_PORT,
+    state: Annotated[
+        Path, typer.Option(help="SQLite file of jobs and nodes; survives a restart.")
+    ] = Path("reactor-jobs.sqlite"),
+    outputs: Annotated[Path, typer.Option(help="Folder of outputs, JOB/node<r>/ in it.")] = Path(
+        "outputs"
+    ),
+    token_file: TokenFile = None,
+    control_timeout: Annotated[
+        float, typer.Option(help="Seconds of silence after which an agent ends its own tasks.")
+    ] = 300.0,
+) -> int:
+    """Take jobs and give them to agents, until SIGTERM or SIGINT.
+
+    A running job goes on when this command is stopped and started again with the same --state.
+    """
+    from reactor_runtime.launcher.control_plane import ControlSettings
+    from reactor_runtime.launcher.control_program import ControlProgram
+    from reactor_runtime.log import configure
+
+    token = read_token(token_file)
+    if token is None and not _is_loopback(host):
+        wanted = "--token-file FILE: who reaches this port can run programs on every node"
+        raise SettingError("--host", f"{host} without a token", wanted)
+    configure()
+    program = ControlProgram(
+        state=state.absolute(),
+        outputs=outputs.absolute(),
+        token=token,
+        settings=ControlSettings(control_timeout_s=control_timeout),
+    )
+    asyncio.run(_run(program, host, port))
+    return 0
+
+
+async def _run(program: "ControlProgram", host: str, port: int) -> None:
+    from reactor_runtime.launcher.control_program import open_listener
+    from reactor_runtime.log import get_logger
+
+    listener = open_listener(host, port)
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{listener.getsockname()[1]}"
+    get_logger("reactor_runtime.launcher").info("control_plane_ready", url=url)
+    await program.run(listener, stop)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,141 @@
+"""What a job's own machinery may die of, and how each of these ends: in time, with a result."""
+
+import os
+import signal
+import time
+
+import pytest
+from tests.process.launcher.cluster import Cluster, bearing, running, wait_for
+
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(180)]
+GONE_S = 5.0
+LIMIT_S = 5.0  # of heartbeats
+
+
+def torchrun_of(cluster: Cluster, words: str, node: int) -> int:
+    lines = bearing(words)
+    wanted = f"--node-rank {node} "
+    return next(
+        pid
+        for pid, line in lines.items()
+        if "torch.distributed.run" in line and wanted in line and "task_keeper" not in line
+    )
+
+
+@pytest.mark.parametrize("node", [0, 1])
+def test_a_killed_torchrun_fails_the_job(shared: Cluster, node: int) -> None:
+    job = shared.submit("act.py", "sleep", procs_per_worker=1)
+    meeting = shared.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    words = f"REACTOR_ATTEMPT_ID={shared.attempt_id(job)}"
+    killed_at = time.monotonic()
+    os.kill(torchrun_of(shared, words, node), signal.SIGKILL)
+    assert shared.seconds_until_gone(job, killed_at) < GONE_S
+    record = shared.finish(job, "failed")
+    assert record.reason == f"node {node} ended with signal SIGKILL: torchrun itself"
+
+
+def test_a_torchrun_told_to_stop_fails_the_job(shared: Cluster) -> None:
+    job = shared.submit("act.py", "sleep", procs_per_worker=1)
+    meeting = shared.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    words = f"REACTOR_ATTEMPT_ID={shared.attempt_id(job)}"
+    told_at = time.monotonic()
+    os.kill(torchrun_of(shared, words, 1), signal.SIGTERM)
+    assert shared.seconds_until_gone(job, told_at) < GONE_S
+    record = shared.finish(job, "failed")
+    assert record.causes[0].node_rank == 1
+
+
+def test_a_killed_agent_takes_its_ranks_along_and_fails_the_job(cluster: Cluster) -> None:
+    job = cluster.submit("act.py", "sleep", procs_per_worker=1)
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    killed_at = time.monotonic()
+    cluster.kill("node1")
+    words = f"REACTOR_ATTEMPT_ID={cluster.attempt_id(job)}"
+    wait_for(lambda: not any("--node-rank 1 " in line for line in bearing(words).values()), "gone")
+    assert time.monotonic() - killed_at < GONE_S
+    assert cluster.seconds_until_gone(job, killed_at) < 2 * LIMIT_S + GONE_S
+    record = cluster.finish(job, "failed")
+    assert "node 1: lost: no heartbeat for 5 s (agent node1 at 127.0.0.1)" in record.reason
+
+
+def test_a_stopped_agent_is_lost_and_ends_its_task_when_it_wakes(cluster: Cluster) -> None:
+    job = cluster.submit("act.py", "sleep", procs_per_worker=1)
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    cluster.kill("node1", signal.SIGSTOP)
+    stopped_at = time.monotonic()
+    record = cluster.finish(job, "failed")
+    assert time.monotonic() - stopped_at < 2 * LIMIT_S + GONE_S
+    assert "lost" in record.reason
+    cluster.kill("node1", signal.SIGCONT)
+    woken_at = time.monotonic()
+    assert cluster.seconds_until_gone(job, woken_at) < GONE_S + 2
+
+
+def test_an_agent_told_to_stop_fails_its_job_at_once(cluster: Cluster) -> None:
+    job = cluster.submit("act.py", "sleep", procs_per_worker=1)
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    told_at = time.monotonic()
+    cluster.kill("node0", signal.SIGTERM)
+    assert cluster.seconds_until_gone(job, told_at) < GONE_S
+    record = cluster.finish(job, "failed")
+    assert record.reason == "node 0: its agent was told to stop"
+    assert cluster.processes["node0"].wait(15) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_job_outlives_its_control_plane(cluster: Cluster, number: int) -> None:
+    job = cluster.submit("act.py", "wait", procs_per_worker=2, outputs=["began-*.txt"])
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 4, "all ranks run")
+    cluster.kill("control-plane", number)
+    cluster.processes["control-plane"].wait(10)
+    before = set(cluster_ranks(cluster))
+    (meeting / "go").touch()
+    wait_for(lambda: not cluster_ranks(cluster), "the ranks end without a control plane")
+    cluster.start_control_plane()
+    record = cluster.finish(job)
+    assert len(before) == 4
+    assert len(record.attempts) == 1
+    began = sorted(p.name for p in (cluster.outputs / job.job_id).glob("node*/*"))
+    assert began == [f"began-{r}.txt" for r in range(4)]
+
+
+def cluster_ranks(cluster: Cluster) -> list[int]:
+    return [
+        pid
+        for pid, line in bearing(cluster.mark).items()
+        if "rank_entry" in line and " -u " in line
+    ]
+
+
+def test_a_paused_control_plane_loses_nobody(cluster: Cluster) -> None:
+    job = cluster.submit("act.py", "wait", procs_per_worker=1)
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    cluster.kill("control-plane", signal.SIGSTOP)
+    time.sleep(2 * LIMIT_S + 2)  # the pause itself is what is tested
+    cluster.kill("control-plane", signal.SIGCONT)
+    time.sleep(2)
+    assert cluster.client.job(job.job_id).state == "running"
+    (meeting / "go").touch()
+    cluster.finish(job)
+
+
+def test_agents_without_contact_end_their_tasks() -> None:
+    with running(2, 1, "--control-timeout", "4") as cluster:
+        job = cluster.submit("act.py", "sleep", procs_per_worker=1)
+        meeting = cluster.meeting(job)
+        wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+        attempt = cluster.attempt_id(job)
+        cluster.kill("control-plane")
+        silent_at = time.monotonic()
+        wait_for(lambda: not bearing(f"REACTOR_ATTEMPT_ID={attempt}"), "ended without contact")
+        assert time.monotonic() - silent_at < 4 + 2 + GONE_S
+        cluster.start_control_plane("--control-timeout", "4")
+        record = cluster.finish(job, "failed")
+        assert "no contact with the control plane for" in record.reason
