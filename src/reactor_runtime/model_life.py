@@ -16,6 +16,7 @@ from reactor_runtime.errors import ConfigurationError
 from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.http.stage import Stage
 from reactor_runtime.log import get_logger
+from reactor_runtime.restarts import Restarts
 from reactor_runtime.served_model import (
     ServedModel,
     import_web_rtc,
@@ -50,6 +51,7 @@ class ModelLife:
     ) -> None:
         self._settings, self._stage, self._stop, self._clock = settings, stage, stop, clock
         self._model: ServedModel | None = None
+        self._was_ready = False
         self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> ExitStatus:
@@ -68,7 +70,8 @@ class ModelLife:
 
     async def _live(self) -> ExitStatus:
         try:
-            self._model = model = await self._make()
+            model_class = await self._import()
+            self._model = self._make(model_class)
         except ConfigurationError as error:
             print_error(error)
             return ExitStatus.WRONG_SETTINGS
@@ -76,8 +79,23 @@ class ModelLife:
             log.debug("model_contract_failed", exc_info=True)
             print_error(f"{self._settings.model_ref}: {error}")
             return ExitStatus.WRONG_SETTINGS
+        restarts = Restarts(self._clock)
+        delay_s: float | None = 0.0
+        while delay_s is not None:
+            reason = await self._serve(self._model, delay_s)
+            may_restart = self._settings.on_failure == "restart" and self._was_ready
+            delay_s = restarts.next_delay_s() if may_restart else None
+            print_error(reason)
+            if delay_s is not None:
+                self._model = await self._replace(self._model, self._make(model_class))
+                announce(f"Starting the ranks again in {delay_s:g} s")
+        return ExitStatus.MODEL_FAILED
+
+    async def _serve(self, model: ServedModel, delay_s: float) -> str:
+        """Load and serve *model*, after *delay_s* seconds; return why it is lost."""
         model.session.on_terminated = self._lose
         self._stage.open(model.session)
+        await asyncio.sleep(delay_s)
         await model.start()
         async with asyncio.TaskGroup() as tasks:
             loading = tasks.create_task(self._watch_loading(model.session))
@@ -85,17 +103,30 @@ class ModelLife:
             reason = await self._lost
             loading.cancel()
             joining.cancel()
-        print_error(reason)
-        return ExitStatus.MODEL_FAILED
+        return reason
 
-    async def _make(self) -> ServedModel:
-        """Import the class on a thread, while the port says ``loading``; then make the parts."""
+    async def _replace(self, lost: ServedModel, new: ServedModel) -> ServedModel:
+        """Show *new*, which is not loaded yet, in the place of *lost*, and let that go."""
+        self._lost = asyncio.get_running_loop().create_future()
+        self._stage.open(new.session)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.stop_grace_s or None):
+                await lost.stop()
+        return new
+
+    async def _import(self) -> type[Any]:
+        """Import the class on a thread, while the port says ``loading``."""
         settings = self._settings
         announce(f"Loading {settings.model_ref} …")
 
-        model_class = await on_thread(partial(import_served_class, settings), IMPORT_THREAD)
+        model_class: type[Any] = await on_thread(
+            partial(import_served_class, settings), IMPORT_THREAD
+        )
         gc.enable()
-        return make_served_model(model_class, settings, self._clock, self._stage.metrics)
+        return model_class
+
+    def _make(self, model_class: type[Any]) -> ServedModel:
+        return make_served_model(model_class, self._settings, self._clock, self._stage.metrics)
 
     async def _join_network(self, model: ServedModel) -> None:
         """Load WebRTC beside the model's own loading; then clients can connect.
@@ -125,6 +156,7 @@ class ModelLife:
         except TimeoutError:
             self._lose(f"{self._settings.model_ref} did not load within {limit_s:g} s")
             return
+        self._was_ready = True
         took_s = self._clock.now() - begun
         if took_s > PATIENCE_S:
             gc.collect()  # a moment more is not noticed, and what is frozen is never freed

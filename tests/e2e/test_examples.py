@@ -1,4 +1,4 @@
-"""The three examples as they are, each served and watched with the public Python SDK."""
+"""The three examples as they are, on one rank and on two, watched with the public Python SDK."""
 
 import asyncio
 import contextlib
@@ -54,9 +54,17 @@ class Senses:
         await self._viewer.until(condition, timeout_s)
 
 
+@pytest.fixture(params=[1, 2], ids=["one_rank", "two_ranks"])
+def ranks(request: pytest.FixtureRequest) -> int:
+    number: int = request.param
+    return number
+
+
 @contextlib.asynccontextmanager
-async def watching(example: str) -> AsyncIterator[tuple[SdkViewer, Senses]]:
-    with serving(ROOT / "examples" / example) as served:
+async def watching(example: str, ranks: int) -> AsyncIterator[tuple[SdkViewer, Senses]]:
+    flags = ("--world-size", str(ranks))
+    folder = ROOT / "examples" / example
+    with serving(folder, *flags, REACTOR_INIT_PROCESS_GROUP="false") as served:
         async with viewing(served.url) as viewer:
             yield viewer, Senses(viewer)
             assert viewer.errors == []
@@ -64,8 +72,8 @@ async def watching(example: str) -> AsyncIterator[tuple[SdkViewer, Senses]]:
         assert "error" not in served.log()
 
 
-async def test_worldlet_is_steered_seen_and_heard() -> None:
-    async with watching("worldlet") as (viewer, senses):
+async def test_worldlet_is_steered_seen_and_heard(ranks: int) -> None:
+    async with watching("worldlet", ranks) as (viewer, senses):
         senses.listen()
         await viewer.frames(10)
         day = float(senses.picture.mean())
@@ -84,8 +92,8 @@ async def test_worldlet_is_steered_seen_and_heard() -> None:
         assert np.abs(senses.heard()[-24_000:]).max() > 100
 
 
-async def test_webcam_returns_what_is_sent_into_it_changed() -> None:
-    async with watching("webcam") as (viewer, senses):
+async def test_webcam_returns_what_is_sent_into_it_changed(ranks: int) -> None:
+    async with watching("webcam", ranks) as (viewer, senses):
         camera = await viewer.reactor.track("camera").publish()
         microphone = await viewer.reactor.track("microphone").publish()
         picture = np.zeros((240, 320, 3), np.uint8)
@@ -131,9 +139,9 @@ async def sing(microphone: Any) -> None:
         await asyncio.sleep(0.005)  # a microphone's own rhythm
 
 
-async def test_clock_shows_another_hour_and_rings() -> None:
+async def test_clock_shows_another_hour_and_rings(ranks: int) -> None:
     offset = away_from_the_minute_hand()
-    async with watching("clock") as (viewer, senses):
+    async with watching("clock", ranks) as (viewer, senses):
         await senses.until(lambda: hour_hand_is_at(senses.picture, 0))
         assert not hour_hand_is_at(senses.picture, offset)
         reply = await viewer.reactor.send_command("set_offset_hours", {"offset_hours": offset})

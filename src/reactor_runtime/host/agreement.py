@@ -19,9 +19,18 @@ def check_alike(phase: str, replies: Sequence[RankReply | None]) -> None:
     signatures = [reply.signature for reply in known]
     if len(set(signatures)) > 1:
         raise _desync(phase, signatures)
+    _check_digests(phase, known)
     refused = [bool(reply.step and reply.step.refused) for reply in known]
     if len(set(refused)) > 1:
         raise RankDesync(phase, "some ranks refused the step", _odd(refused))
+
+
+def _check_digests(phase: str, replies: Sequence[RankReply]) -> None:
+    digests = [reply.digests for reply in replies]
+    for name in sorted({name for each in digests for name in each}):
+        found = [each.get(name) for each in digests]
+        if len(set(found)) > 1:
+            raise RankDesync(phase, f"{name} differs", _odd(found))
 
 
 def _desync(phase: str, signatures: list[tuple[object, ...]]) -> RankDesync:

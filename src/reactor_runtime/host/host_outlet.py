@@ -76,6 +76,32 @@ class HostFailure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankTiming:
+    """Where the time of a step on several ranks went, in seconds.
+
+    Attributes:
+        broadcast_s: Telling all ranks what to do.
+        compute_s: The step itself, by rank, waits for input included.
+        collect_s: From the last word to the ranks to the last answer.
+        place_s: Making room for larger pictures; mostly 0.
+        copy_s: Converting what they emitted.
+        room_s: Waiting for room in the queue.
+    """
+
+    broadcast_s: float
+    compute_s: tuple[float, ...]
+    collect_s: float
+    place_s: float
+    copy_s: float
+    room_s: float
+
+    @property
+    def slowest(self) -> int:
+        """The rank that computed longest."""
+        return max(range(len(self.compute_s)), key=self.compute_s.__getitem__, default=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepReport:
     """One finished step, for statistics and step limits.
 
@@ -89,6 +115,7 @@ class StepReport:
         idle: It showed nothing.
         error: What its author put on record.
         files: Name to content, to be kept with its result.
+        ranks: On ranks of their own, where the time went.
     """
 
     session_id: str
@@ -100,6 +127,7 @@ class StepReport:
     idle: bool = False
     error: str | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
+    ranks: RankTiming | None = None
 
 
 class HostOutlet(Protocol):

@@ -7,18 +7,22 @@ It decides when; ``RankLoop`` does it, on every rank alike.
 
 import threading
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.errors import WorkerError
 from reactor_runtime.host.events import ModelEvent, SessionEnded, SessionStarted
-from reactor_runtime.host.host_outlet import FailureKind, StepReport
+from reactor_runtime.host.host_outlet import FailureKind, RankTiming, StepReport
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.pool_parts import PoolParts
 from reactor_runtime.host.rank_messages import SessionFailed, StepResult
 from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
 from reactor_runtime.host.rank_report_teller import told_cause
+from reactor_runtime.log import get_logger
 from reactor_runtime.model.outlet import Turn
+
+log = get_logger(__name__)
 
 IDLE_PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.1
@@ -197,6 +201,8 @@ class PoolPump:
     ) -> None:
         own = self._own
         apply_s, self._apply_s = self._apply_s, 0.0
+        ranks = self._timing()
+        log.debug("turn_timing", turn=turn.number, slowest=ranks.slowest, **asdict(ranks))
         own.outlet.step_done(
             StepReport(
                 session_id=session.session_id,
@@ -208,5 +214,17 @@ class PoolPump:
                 idle=idle,
                 error=step.error,
                 files=step.files,
+                ranks=ranks,
             )
+        )
+
+    def _timing(self) -> RankTiming:
+        calls, stage = self._own.calls, self._own.stage
+        return RankTiming(
+            broadcast_s=calls.timing.broadcast_s,
+            compute_s=calls.timing.compute_s,
+            collect_s=calls.timing.collect_s,
+            place_s=calls.timing.place_s,
+            copy_s=stage.copied_s,
+            room_s=stage.waited_s,
         )

@@ -37,12 +37,13 @@ class PoolStage:
         frames: Frames of the last chunk that was shown, which the next one is expected to have.
         pinned_fps: The author's rate; ``None`` while the measured one is used.
         waited_s: Seconds the last ``show`` waited for room.
+        copied_s: Seconds it took to convert what was shown.
     """
 
     def __init__(self, outlet: HostOutlet, gate: Gate, clock: Clock) -> None:
         self.frames = 1
         self.pinned_fps: float | None = None
-        self.waited_s = 0.0
+        self.waited_s = self.copied_s = 0.0
         self._outlet, self._gate, self._clock = outlet, gate, clock
         self._room = threading.Event()
         self._flushes = Flushes()
@@ -52,7 +53,7 @@ class PoolStage:
     def begin(self) -> None:
         """Note that a call begins whose Outputs may be flushed."""
         self._flushes.outputs = 0
-        self.waited_s = 0.0
+        self.waited_s = self.copied_s = 0.0
 
     def show(self, result: CallResult, started_at: float) -> None:
         """Show what the ranks emitted in a call that began at *started_at*.
@@ -116,6 +117,7 @@ class PoolStage:
         self._outlet.put(chunk)
         # A step is not over before its frames are converted; the next chunk bears that time.
         self._owed_s = self._clock.now() - began
+        self.copied_s += self._owed_s
         self.frames = frames_in(chunk)
 
     def _warn_of_stray(self, emitted: Sequence[Emitted | None]) -> None:

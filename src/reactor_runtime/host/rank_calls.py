@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reactor_runtime.clock import Clock
-from reactor_runtime.distributed.call_result import CallResult
+from reactor_runtime.distributed.call_result import CallResult, CallTiming
 from reactor_runtime.distributed.verbs import Verb
 from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.errors import RankDesync
@@ -31,6 +31,7 @@ class RankCalls:
     Attributes:
         is_warm: The first step, which may compile, is through.
         waited_s: Seconds the last call waited for input.
+        timing: Where the rest of its time went.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class RankCalls:
     ) -> None:
         self.is_warm = False
         self.waited_s = 0.0
+        self.timing = CallTiming()
         self._group, self._feed, self._gate = group, feed, gate
         self._settings, self._clock = settings, clock
         self._news = threading.Event()
@@ -61,10 +63,13 @@ class RankCalls:
         self.waited_s = 0.0
         expiries: dict[int, float] = {}
         result = self._group.call(verb, self._limit_s)
+        rounds = [result.timing]
         while result.is_suspended:
             given = self._answer(verb, result.payloads, expiries)
             result = self._group.resume(given, self._limit_s)
-        self._agree(lambda: check_alike(verb.phase, result.payloads))
+            rounds.append(result.timing)
+        self.timing = _summed(rounds)
+        self._agree(lambda: check_alike(where_of(verb), result.payloads))
         return result
 
     @property
@@ -105,6 +110,22 @@ class RankCalls:
             if expired := tuple(number for number, when in due.items() if when <= now):
                 return InputGiven(expired=expired)
             self._news.wait(min((when - now for when in due.values()), default=_POLL_S))
+
+
+def _summed(rounds: Sequence[CallTiming]) -> CallTiming:
+    """Return the timing of a call of several rounds; the last one has what the ranks computed."""
+    return CallTiming(
+        broadcast_s=sum(each.broadcast_s for each in rounds),
+        compute_s=rounds[-1].compute_s,
+        collect_s=sum(each.collect_s for each in rounds),
+        place_s=sum(each.place_s for each in rounds),
+    )
+
+
+def where_of(verb: Verb) -> str:
+    """Return what errors call the call: a step with its turn."""
+    turn = getattr(verb, "turn", None)
+    return verb.phase if turn is None else f"turn {turn.number}"
 
 
 def _check_waits(verb: Verb, questions: Sequence[Any]) -> None:

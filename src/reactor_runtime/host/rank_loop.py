@@ -5,7 +5,8 @@ One task, the pump, carries out orders; another is the author's ``run()``.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from reactor_runtime.errors import ModelLoadError, OutsideTurnError
@@ -17,6 +18,7 @@ from reactor_runtime.host.rank_messages import RankReply, StepResult, TrackFrame
 from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
 from reactor_runtime.host.rank_reports import RankFailures
 from reactor_runtime.host.session_life import SessionLife
+from reactor_runtime.host.state_digest import state_digests
 from reactor_runtime.host.turn_source import BodyState, Step
 from reactor_runtime.model.outlet import Turn
 
@@ -36,6 +38,7 @@ class RankLoop:
         self._body: Body
         self._life: SessionLife
         self._failure: BaseException | None = None
+        self._digests: Callable[[], Mapping[str, str]] | None = None
 
     def give(self, order: Order) -> "asyncio.Future[Any]":
         """Have *order* carried out; the future is its result."""
@@ -48,6 +51,8 @@ class RankLoop:
         own = self._own
         try:
             driver = await load_on_rank(order, own)
+            if order.check_lockstep:
+                self._digests = partial(state_digests, driver.model)
             async with asyncio.TaskGroup() as group:
                 self._body = Body(driver, own.parts.turns, group)
                 self._life = SessionLife(
@@ -157,4 +162,5 @@ class RankLoop:
             outputs=own.emitter.take(),
             step=step,
             is_asking=own.parts.turns.state is BodyState.ASKING,
+            digests=self._digests() if self._digests is not None else {},
         )

@@ -198,7 +198,7 @@ class RankReply:
         outputs: What was emitted.
         step: Of a step, what became of it.
         is_asking: The body waits for a turn.
-        digest: Under ``check_lockstep``, what the public state came to, field by field.
+        digests: Under ``check_lockstep``, what the public state came to, field by field.
     """
 
     signature: tuple[Any, ...] = ()
@@ -206,4 +206,4 @@ class RankReply:
     outputs: tuple[Emitted, ...] = ()
     step: StepResult | None = None
     is_asking: bool = False
-    digest: Mapping[str, str] | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)

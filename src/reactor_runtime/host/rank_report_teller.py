@@ -88,5 +88,9 @@ def restored(failure: Failure) -> BaseException:
 def told_cause(error: WorkerError) -> BaseException:
     """Return what the author's code raised on a rank, with its traceback as a note."""
     cause = error.__cause__ or error
-    cause.add_note(error.traceback.rstrip())
+    cause.add_note(f"on {_named(error.ranks)}:\n{error.traceback.rstrip()}")
     return cause
+
+
+def _named(ranks: tuple[int, ...]) -> str:
+    return f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"

@@ -187,8 +187,13 @@ class WorkerPoolHost(ModelHost):
         overtake(parts.queue, parts.outlet, "the ranks are lost")
         kind, message = _told(error)
         if isinstance(error, WorkerTimeout):
-            stacks = dict(error.stacks)
-            log.error("turn_timed_out", session=session_id, seconds=error.timeout_s, stacks=stacks)
+            log.error(
+                "turn_timed_out",
+                session=session_id,
+                seconds=error.timeout_s,
+                ranks=list(error.ranks),
+                stacks=dict(error.stacks),
+            )
         else:
             shown = told_cause(error) if isinstance(error, WorkerError) else error
             log.error(f"{kind}_failed", exc_info=shown, session=session_id, fatal=True)

@@ -32,7 +32,11 @@ class Stage:
         self._is_closing = False
 
     def open(self, session: "Session") -> None:
-        """Serve *session* from now on."""
+        """Serve *session* from now on, in the place of one that is lost."""
+        if self._session is not None and self._session is not session:
+            self._session.events.close()
+            self._signaling = None
+            self._has_network.clear()
         self._session = session
         self._news.set()
 

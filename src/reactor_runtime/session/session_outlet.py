@@ -14,6 +14,7 @@ from reactor_runtime.host.host_outlet import (
     CommandReply,
     HostFailure,
     OutboundMessage,
+    RankTiming,
     StepReport,
 )
 from reactor_runtime.metrics import Metrics
@@ -105,6 +106,8 @@ class SessionOutlet:
         metrics.step_seconds.observe(report.step_s)
         metrics.apply_seconds.observe(report.apply_s)
         metrics.wait_seconds.observe(report.wait_s)
+        if report.ranks is not None:
+            _count_ranks(metrics, report.ranks)
 
     def session_opened(self, session_id: str) -> None:
         """Note that ``session_started`` has run."""
@@ -117,6 +120,16 @@ class SessionOutlet:
     def failed(self, failure: HostFailure) -> None:
         """Note a failure."""
         self._mailbox.post(failure)
+
+
+def _count_ranks(metrics: Metrics, ranks: RankTiming) -> None:
+    metrics.rank_broadcast.observe(ranks.broadcast_s)
+    metrics.rank_collect.observe(ranks.collect_s)
+    metrics.rank_copy.observe(ranks.copy_s)
+    metrics.rank_room.observe(ranks.room_s)
+    metrics.rank_slowest.labels(str(ranks.slowest)).inc()
+    for rank, seconds in enumerate(ranks.compute_s):
+        metrics.rank_compute.labels(str(rank)).observe(seconds)
 
 
 def _outcome(report: StepReport) -> str:
