@@ -26,6 +26,7 @@ from reactor_runtime.errors.connections import (
     NoNetworkError,
     OfferError,
     PortTakenError,
+    SendBufferFullError,
     UnknownConnectionError,
     WireError,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "ReactorError",
     "RendezvousError",
     "RequestShapeError",
+    "SendBufferFullError",
     "SessionStateError",
     "SessionUnavailableError",
     "SettingError",

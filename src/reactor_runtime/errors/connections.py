@@ -46,6 +46,21 @@ class ConnectionClosedError(ReactorError):
         return f"connection {self.connection_id} takes no more frames: {self.reason}"
 
 
+class SendBufferFullError(ReactorError):
+    """Raised when so much waits for a peer that what nobody waits for is dropped.
+
+    Attributes:
+        connection_id: The connection's number.
+    """
+
+    def __init__(self, connection_id: int) -> None:
+        super().__init__(connection_id)
+        self.connection_id = connection_id
+
+    def __str__(self) -> str:
+        return f"too much waits to be sent to connection {self.connection_id}; this was dropped"
+
+
 class OfferError(ReactorError):
     """Raised when a WebRTC offer cannot be answered: answered 422.
 

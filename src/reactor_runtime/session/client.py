@@ -4,7 +4,12 @@ from collections import deque
 from collections.abc import Callable
 from functools import cache
 
-from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError, WireError
+from reactor_runtime.errors import (
+    ConnectionClosedError,
+    MessageTooLargeError,
+    SendBufferFullError,
+    WireError,
+)
 from reactor_runtime.log import get_logger
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.session_settings import SessionSettings
@@ -63,7 +68,7 @@ class Client:
         self.last_frame_at = now
         self.requests = TokenBucket(settings.requests_per_s, 2 * settings.requests_per_s, now)
         self.has_erred = False
-        self._is_lost = False
+        self._is_lost = self._is_slow = False
         self._codec = None if connection.has_control else codec_of(WireVersion.V0)
         self._held: deque[say.ServerMessage] = deque(maxlen=max(1, settings.max_held_out))
         self._on_lost = on_lost
@@ -94,6 +99,8 @@ class Client:
     def send(self, message: say.ServerMessage, shared: Shared | None = None) -> None:
         """Say *message*; never raises. What cannot be encoded or is too large becomes an error.
 
+        An author's message is dropped where too much waits before it; an answer never is.
+
         Args:
             message: What to say; nothing is sent where its version has no form for it.
             shared: Frames of this message already made for other clients.
@@ -108,8 +115,8 @@ class Client:
         try:
             encoded = self._encoded(message, shared)
             if encoded is not None:
-                self.connection.send(encoded.channel, encoded.frame)
-                self._tally.sent[encoded.channel].inc()
+                can_drop = isinstance(message, say.Message) and not message.request_id
+                self._transmit(encoded, can_drop=can_drop)
         except ConnectionClosedError as error:
             self._is_lost = True
             self._tally.dropped("connection_closed")
@@ -124,6 +131,18 @@ class Client:
             )
             if (instead := _excuse(message)) is not None:
                 self.send(instead)
+
+    def _transmit(self, encoded: Encoded, *, can_drop: bool) -> None:
+        try:
+            self.connection.send(encoded.channel, encoded.frame, can_drop=can_drop)
+        except SendBufferFullError:
+            self._tally.dropped("client_slow")
+            if not self._is_slow:  # once: where one message finds no room, many follow
+                self._is_slow = True
+                reason = "it reads too slowly"
+                log.warning("messages_dropped", client_id=self.client_id, reason=reason)
+        else:
+            self._tally.sent[encoded.channel].inc()
 
     def _encoded(self, message: say.ServerMessage, shared: Shared | None) -> Encoded | None:
         assert self._codec is not None

@@ -37,11 +37,17 @@ class Connection(ABC):
         """Seconds since anything at all arrived from the peer."""
 
     @abstractmethod
-    def send(self, channel: Channel, frame: bytes | str) -> None:
+    def send(self, channel: Channel, frame: bytes | str, *, can_drop: bool = False) -> None:
         """Queue one frame: text for JSON, bytes for protobuf.
+
+        Args:
+            channel: Where.
+            frame: What.
+            can_drop: Nobody waits for it: part of the send buffer is kept for what is waited for.
 
         Raises:
             MessageTooLargeError: It is larger than ``max_message_bytes``.
+            SendBufferFullError: It can be dropped, and there was no room for it.
             ConnectionClosedError: The channel is closed, or its send buffer is past its bound.
         """
 

@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError
+from reactor_runtime.errors import (
+    ConnectionClosedError,
+    MessageTooLargeError,
+    SendBufferFullError,
+)
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.session.connection import Channel, Connection, ConnectionListener
 
@@ -67,8 +71,10 @@ class FakeConnection(Connection):
         """Seconds since anything arrived, as the test set it."""
         return self._silence.for_s
 
-    def send(self, channel: Channel, frame: bytes | str) -> None:
+    def send(self, channel: Channel, frame: bytes | str, *, can_drop: bool = False) -> None:
         """Keep one frame."""
+        if self.is_full and can_drop:
+            raise SendBufferFullError(self.connection_id)
         if self.is_closed or self.is_full:
             raise ConnectionClosedError(self.connection_id, "full" if self.is_full else "closed")
         size_bytes = len(frame.encode()) if isinstance(frame, str) else len(frame)

@@ -6,9 +6,15 @@ from enum import StrEnum
 
 from aiortc import RTCDataChannel
 
-from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError
+from reactor_runtime.errors import (
+    ConnectionClosedError,
+    MessageTooLargeError,
+    SendBufferFullError,
+)
 from reactor_runtime.session.connection import Channel
 from reactor_runtime.webrtc.web_rtc_settings import WebRtcSettings
+
+_DROPPABLE_SHARE = 0.75  # of the send buffer; the rest is for answers
 
 
 class WantedChannels(StrEnum):
@@ -100,11 +106,12 @@ class ChannelPair:
         self._changed.clear()
         await self._changed.wait()
 
-    def send(self, kind: Channel, frame: bytes | str) -> None:
+    def send(self, kind: Channel, frame: bytes | str, *, can_drop: bool = False) -> None:
         """Queue one frame.
 
         Raises:
             MessageTooLargeError: It is larger than the peer takes.
+            SendBufferFullError: It can be dropped, and would take room kept for what cannot.
             ConnectionClosedError: The channel is closed, or its buffer is full.
         """
         size = len(frame) if isinstance(frame, bytes) else len(frame.encode())
@@ -113,6 +120,9 @@ class ChannelPair:
         channel = self._channels.get(kind)
         if channel is None or channel.readyState != "open":
             raise ConnectionClosedError(self._connection_id, f"no open {kind} channel")
-        if channel.bufferedAmount + size > self._settings.max_send_buffer_bytes:
+        waiting, most = channel.bufferedAmount + size, self._settings.max_send_buffer_bytes
+        if can_drop and waiting > _DROPPABLE_SHARE * most:
+            raise SendBufferFullError(self._connection_id)
+        if waiting > most:
             raise ConnectionClosedError(self._connection_id, "the peer does not read")
         channel.send(frame)

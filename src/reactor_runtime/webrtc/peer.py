@@ -207,11 +207,11 @@ class Peer(Connection):
         """Seconds since anything at all arrived from the peer."""
         return self._needs.clock.now() - self.link.heard_at
 
-    def send(self, channel: Channel, frame: bytes | str) -> None:
-        """Queue one frame. Raises ``MessageTooLargeError`` or ``ConnectionClosedError``."""
+    def send(self, channel: Channel, frame: bytes | str, *, can_drop: bool = False) -> None:
+        """Queue one frame; raises what ``Connection.send`` says."""
         if self._state is PeerState.CLOSED:
             raise ConnectionClosedError(self.connection_id)
-        self._channels.send(channel, frame)
+        self._channels.send(channel, frame, can_drop=can_drop)
 
     def resume_track(self, track: str) -> bool:
         """Start sending an output track."""

@@ -49,7 +49,9 @@ class WebRtcSettings:
         max_candidates: Remote candidates of one connection.
         max_channels: Data channels of one connection; further ones are closed at once.
         max_message_bytes: Largest message, either way. A peer that sends a larger one is closed.
-        max_send_buffer_bytes: What may wait in one data channel; past it sending is refused.
+        max_send_buffer_bytes: What may wait in one data channel. Past three quarters of it an
+            author's messages are dropped and counted; a peer that lets answers pile up past all of
+            it is closed.
         max_messages_per_s: Messages a peer may send. A faster peer is read more slowly, so that
             its own flow control slows it down; nothing is lost.
         max_inbound_bytes_per_s: The same for bytes in data channels.

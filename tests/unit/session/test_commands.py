@@ -220,11 +220,25 @@ async def test_commands_are_recorded_once_accepted(started: Room) -> None:
     ]
 
 
-async def test_a_client_that_reads_nothing_is_closed(started: Room) -> None:
+async def test_what_an_author_says_to_a_slow_client_is_dropped_and_it_stays(
+    started: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    slow, other = started.v1(), started.v1(5001)
+    slow.is_full = True
+    for _ in range(3):
+        started.host.send("tick", {})
+    await until(lambda: len(other.sent) == 3)
+    slow.is_full = False
+    started.host.send("tick", {})
+    await until(lambda: len(slow.sent) == 1)
+    assert not slow.is_closed
+    assert caplog.text.count("messages_dropped") == 1
+
+
+async def test_a_client_that_does_not_even_read_its_answers_is_closed(started: Room) -> None:
     viewer = started.v1()
     viewer.is_full = True
-    started.host.send("tick", {})
-    started.host.send("tick", {})
+    viewer.call("data_1", "no_such_command")
     await until(lambda: viewer.is_closed)
     await started.state(started.session.state.ORPHANED)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.webrtc.viewer import PatternSource, RecordingListener, Viewer, until
 
-from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError
+from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError, SendBufferFullError
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.webrtc.local_addresses import list_addresses
 from reactor_runtime.webrtc.signaling import Signaling
@@ -174,7 +174,11 @@ async def test_a_peer_that_does_not_read_fills_a_bounded_buffer(
     viewer = make_viewer(make_signaling(max_send_buffer_bytes=500_000))
     connection = await connect(viewer, listener)
     viewer.pc.sctp._receive_chunk = read_nothing
-    for _ in range(5):
+    for _ in range(3):
+        connection.send(Channel.DATA, b"x" * 100_000, can_drop=True)
+    with pytest.raises(SendBufferFullError):
+        connection.send(Channel.DATA, b"x" * 100_000, can_drop=True)
+    for _ in range(2):
         connection.send(Channel.DATA, b"x" * 100_000)
     with pytest.raises(ConnectionClosedError, match="does not read"):
         connection.send(Channel.DATA, b"x" * 100_000)
