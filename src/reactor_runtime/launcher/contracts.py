@@ -198,8 +198,9 @@ def _first_mistake(where: str, error: ValidationError) -> JobSpecError:
     key = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         return JobSpecError(where, key, f"is no key of a job{_suggestion(first['loc'])}")
-    text = str(first["msg"]).removeprefix("Value error, ")
-    return JobSpecError(where, key, text[:1].lower() + text[1:])
+    text = str(first["msg"])
+    ours = text.removeprefix("Value error, ")
+    return JobSpecError(where, key, ours if ours != text else text[:1].lower() + text[1:])
 
 
 def _suggestion(loc: tuple[int | str, ...]) -> str:

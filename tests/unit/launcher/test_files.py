@@ -1,0 +1,136 @@
+"""Sources, logs, outputs, checkpoints: what is sent arrives, and nothing leaves its folder."""
+
+import contextlib
+import io
+import tarfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from reactor_runtime.errors import SourceError
+from reactor_runtime.launcher.checkpoints import newest_checkpoint
+from reactor_runtime.launcher.file_shelf import FileShelf
+from reactor_runtime.launcher.node_log import NodeLog
+from reactor_runtime.launcher.source_bundle import hash_file, pack_source, unpack_source
+from reactor_runtime.launcher.task_run import matching
+
+
+def write_source(folder: Path) -> Path:
+    (folder / "pkg" / "__pycache__").mkdir(parents=True)
+    (folder / "pkg" / "__pycache__" / "x.pyc").touch()
+    (folder / "pkg" / "m.py").write_text("A = 1\n")
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o755)
+    (folder / "link.py").symlink_to("pkg/m.py")
+    return folder
+
+
+def test_a_source_is_packed_alike_twice_and_unpacked_whole(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source")
+    first = pack_source(source, tmp_path / "a.tar.gz")
+    (source / "pkg" / "m.py").touch()
+    assert pack_source(source, tmp_path / "b.tar.gz") == first
+    target = tmp_path / "fresh"
+    unpack_source(tmp_path / "a.tar.gz", target, first)
+    names = sorted(str(p.relative_to(target)) for p in target.rglob("*"))
+    assert names == ["link.py", "pkg", "pkg/m.py", "run.sh"]
+    assert (target / "link.py").read_text() == "A = 1\n"
+    assert (target / "run.sh").stat().st_mode & 0o100
+
+
+def test_a_link_out_of_the_source_is_refused(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source")
+    (source / "out").symlink_to("/etc/passwd")
+    with pytest.raises(SourceError, match="leaves"):
+        pack_source(source, tmp_path / "a.tar.gz")
+
+
+@pytest.mark.parametrize("name", ["../evil", "/abs/evil"])
+def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, name: str) -> None:
+    archive = tmp_path / "evil.tar.gz"
+    with tarfile.open(archive, "w:gz") as tar:
+        member = tarfile.TarInfo(name)
+        member.size = 1
+        tar.addfile(member, io.BytesIO(b"x"))
+    target = tmp_path / "deep" / "fresh"
+    with contextlib.suppress(SourceError):
+        unpack_source(archive, target, hash_file(archive))
+    assert not (tmp_path / "deep" / "evil").exists()
+    assert not Path("/abs/evil").exists()
+
+
+def test_another_archive_than_the_one_named_is_refused(tmp_path: Path) -> None:
+    pack_source(write_source(tmp_path / "s"), tmp_path / "a.tar.gz")
+    with pytest.raises(SourceError, match="differs"):
+        unpack_source(tmp_path / "a.tar.gz", tmp_path / "t", "0" * 64)
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_log_sent_twice_is_there_once(tmp_path: Path) -> None:
+    shelf = FileShelf(tmp_path / "f", tmp_path / "o")
+    assert shelf.append_log("a.1", 0, 0, b"one\n") == 4
+    assert shelf.append_log("a.1", 0, 0, b"one\n") == 4
+    assert shelf.append_log("a.1", 0, 2, b"e\ntwo\n") == 8
+    assert shelf.append_log("a.1", 0, 100, b"lost?") == 8
+    assert shelf.log("a.1", 0).read_bytes() == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "", "a\0b"])
+def test_an_output_stays_in_its_folder(tmp_path: Path, name: str) -> None:
+    shelf = FileShelf(tmp_path / "f", tmp_path / "o")
+    with pytest.raises(SourceError):
+        shelf.output("job-1", 0, name)
+    with pytest.raises(SourceError):
+        shelf.output("../job", 0, "x")
+
+
+async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+
+
+async def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+    shelf = FileShelf(tmp_path / "f", tmp_path / "o")
+    target = shelf.output("job-1", 0, "deep/a.txt")
+    with pytest.raises(SourceError, match="damaged"):
+        await shelf.receive(chunks(b"ab"), target, "0" * 64, 10)
+    with pytest.raises(SourceError, match="larger than 1 bytes"):
+        await shelf.receive(chunks(b"a", b"b"), target, "0" * 64, 1)
+    assert not target.exists()
+    assert list((tmp_path / "f" / "arriving").iterdir()) == []
+
+
+def test_outputs_that_match_and_none_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "w" / "d").mkdir(parents=True)
+    (tmp_path / "w" / "d" / "a.txt").touch()
+    (tmp_path / "w" / "b.txt").touch()
+    (tmp_path / "secret.txt").touch()
+    (tmp_path / "w" / "l.txt").symlink_to(tmp_path / "secret.txt")
+    assert sorted(matching(tmp_path / "w", ("**/*.txt", "b.*"))) == ["b.txt", "d/a.txt"]
+
+
+def test_lines_are_tagged_and_a_killed_ranks_last_words_are_kept(tmp_path: Path) -> None:
+    rank = tmp_path / "run" / "attempt_0" / "1"
+    rank.mkdir(parents=True)
+    torchrun = tmp_path / "torchrun.log"
+    torchrun.write_text("up\nTORCHELASTIC_USE_AGENT_STORE is enabled so ignoring the error.\n")
+    (rank / "stdout.log").write_text("one\ntw")
+    log = NodeLog("job", 1, 2, 2)
+    assert log.poll(tmp_path, torchrun) == b"[job node1 torchrun] up\n[job node1 rank3] one\n"
+    with (rank / "stdout.log").open("a") as file:
+        file.write("o\nlast")
+    (rank / "stderr.log").write_text("warning\n")
+    words = log.poll(tmp_path, torchrun)
+    assert words == b"[job node1 rank3] two\n[job node1 rank3] warning\n"
+    assert log.poll(tmp_path, torchrun, is_last=True) == b"[job node1 rank3] last\n"
+
+
+def test_the_newest_complete_checkpoint(tmp_path: Path) -> None:
+    assert newest_checkpoint(tmp_path / "none") is None
+    for name, is_complete in (("step-9", True), ("step-10", True), ("step-11", False)):
+        (tmp_path / name).mkdir()
+        if is_complete:
+            (tmp_path / name / "COMPLETE").touch()
+    (tmp_path / "notes").mkdir()
+    assert newest_checkpoint(tmp_path) == str(tmp_path / "step-10")
