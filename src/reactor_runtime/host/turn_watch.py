@@ -20,6 +20,8 @@ class TurnWatch:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._busy_from: float | None = None
+        self._idle_from = 0.0
+        self._turn = self._waits = 0
         self.waited_s = 0.0
         self.first_step_is_over = False
 
@@ -30,24 +32,33 @@ class TurnWatch:
     def begin(self) -> None:
         """Note that a turn has something to do."""
         self.waited_s = 0.0
-        self._busy_from = self._clock.now()
+        self._change_turn(busy_from=self._clock.now())
 
     def end(self) -> None:
         """Note that nothing runs."""
-        self._busy_from = None
+        self._change_turn(busy_from=None)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Do not count what happens inside: a wait for room or for input."""
-        began, was_busy = self._clock.now(), self._busy_from is not None
-        self._busy_from = None
+        """Do not count what happens inside: a wait for room or input, one of several perhaps."""
+        if self._busy_from is None and not self._waits:  # outside a turn
+            yield
+            return
+        turn = self._turn
+        if not self._waits:
+            self._idle_from, self._busy_from = self._clock.now(), None
+        self._waits += 1
         try:
             yield
         finally:
-            now = self._clock.now()
-            self.waited_s += now - began
-            if was_busy:
-                self._busy_from = now
+            if turn == self._turn:  # else it has outlived its turn
+                self._waits -= 1
+                if not self._waits:
+                    self._busy_from = self._clock.now()
+                    self.waited_s += self._busy_from - self._idle_from
+
+    def _change_turn(self, *, busy_from: float | None) -> None:
+        self._turn, self._waits, self._busy_from = self._turn + 1, 0, busy_from
 
     @property
     def busy_s(self) -> float:

@@ -1,7 +1,9 @@
 """What a failure ends, who is told, and what goes on."""
 
+import asyncio
 import logging
 
+import numpy as np
 import pytest
 from tests.contract.model_host.conftest import Serve
 from tests.contract.model_host.recording_outlet import Closed, Shown
@@ -172,11 +174,30 @@ async def test_a_step_that_waits_for_input_is_not_past_its_time(serve: Serve) ->
     assert stage.outlet.of(HostFailure) == []
 
 
+async def test_a_step_that_waits_for_two_inputs_is_not_past_its_time_when_one_has_come(
+    serve: Serve,
+) -> None:
+    stage = await serve("waits_for_two", turn_timeout_s=0.3, first_turn_timeout_s=0.3)
+    stage.open()
+    await stage.noted("listening")
+    stage.push("mic", np.zeros((1, 480), np.int16))
+    await stage.noted("mic came")
+    await asyncio.sleep(0.8)  # longer than a turn may take: nothing must come of it
+    assert stage.outlet.of(HostFailure) == []
+    stage.push("camera", np.zeros((4, 6, 3), np.uint8))
+    await stage.noted("listening", times=2)
+    stage.end()
+    await stage.closed()
+
+
 async def test_a_thread_that_looks_at_no_state_is_named(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
         stage = await serve("uses_threads")  # its load looks, from a thread, at the state
+        async with asyncio.timeout(10):
+            while "state_read_between_sessions" not in caplog.text:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)  # a rank's lines come by a pipe
     (record,) = [r for r in caplog.records if "state_read_between_sessions" in r.getMessage()]
     assert "author-thread" in record.getMessage()
     stage.open()

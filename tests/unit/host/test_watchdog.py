@@ -39,6 +39,34 @@ def test_waits_are_counted_apart() -> None:
     assert watch.waited_s == 0
 
 
+def test_of_several_waits_the_last_one_ends_the_waiting() -> None:
+    clock = HandClock()
+    watch = TurnWatch(clock)
+    watch.begin()
+    one, other = watch.waiting(), watch.waiting()
+    one.__enter__()
+    clock.time_s += 1
+    other.__enter__()
+    one.__exit__(None, None, None)
+    clock.time_s += 100
+    assert watch.busy_s == 0
+    other.__exit__(None, None, None)
+    clock.time_s += 3
+    assert (watch.busy_s, watch.waited_s) == (3, 101)
+
+
+def test_a_wait_that_outlives_its_turn_does_not_count_in_the_next() -> None:
+    clock = HandClock()
+    watch = TurnWatch(clock)
+    watch.begin()
+    with watch.waiting():
+        watch.end()
+        watch.begin()
+        clock.time_s += 5
+        assert watch.busy_s == 5
+    assert (watch.busy_s, watch.waited_s) == (5, 0)
+
+
 def test_a_wait_outside_a_turn_begins_none() -> None:
     watch = TurnWatch(HandClock())
     with watch.waiting():
