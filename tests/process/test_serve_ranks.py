@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import Served, serving
+from tests.e2e.serving import ROOT, Served, serving
 
 MODEL = "tests.models.goes_astray:GoesAstray"
 FLAGS = ("--world-size", "2")
@@ -78,10 +78,8 @@ def test_one_rank_may_have_a_process_of_its_own() -> None:
 
 
 def test_a_model_that_does_not_load_on_the_ranks_ends_with_status_1() -> None:
-    target, off = (
-        "tests.models.breaks_in_load:BreaksInLoad",
-        {"REACTOR_INIT_PROCESS_GROUP": "false"},
-    )
-    with serving(target, *FLAGS, ready=False, BREAK="raise", **off) as served:
+    target, off = "tests.models.breaks_in_load:BreaksInLoad", "false"
+    env = {"BREAK": "raise", "REACTOR_INIT_PROCESS_GROUP": off}
+    with serving(target, *FLAGS, ready=False, cwd=ROOT, **env) as served:
         assert served.process.wait(20) == 1
         assert "BreaksInLoad failed in load: ValueError: the weights are bad" in served.log()

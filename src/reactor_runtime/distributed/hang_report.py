@@ -1,5 +1,7 @@
 """What silent ranks are doing: their Python stacks, or why there are none."""
 
+import linecache
+import re
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -11,6 +13,7 @@ _WITHIN_S: Final = 0.5
 _QUIET_S: Final = 0.03
 _PAUSE_S: Final = 0.005
 _MOST_TEXT: Final = 32_000
+_PLACE: Final = re.compile(r'  File "(.+)", line (\d+) in ')
 
 _STATES: Final = {
     "T": "its process is stopped (SIGSTOP or a debugger); a stopped process shows no stack",
@@ -39,5 +42,15 @@ def _stack_of(process: WorkerProcess, deadline: float) -> str:
             break
         time.sleep(_PAUSE_S)
     if text:
-        return f"its Python stacks:\n{text[-_MOST_TEXT:].rstrip()}"
+        return f"its Python stacks:\n{_with_source(text[-_MOST_TEXT:].rstrip())}"
     return f"no stack could be taken: the process does not answer a signal (state {state})"
+
+
+def _with_source(stacks: str) -> str:
+    """Return *stacks* with the line of source under each place, as tracebacks have it."""
+    lines = []
+    for line in stacks.splitlines():
+        lines.append(line)
+        if place := _PLACE.match(line):
+            lines.append(f"    {linecache.getline(place[1], int(place[2])).strip()}")
+    return "\n".join(lines)

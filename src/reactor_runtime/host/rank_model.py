@@ -40,7 +40,8 @@ class RankModel:
         suspension = self._own.suspension
         done = self._loop.run_until_complete(self._give(order))
         while self._loop.run_until_complete(suspension.until_asking(done)):
-            suspension.answer(rank.suspend(suspension.question()))
+            given = rank.suspend(suspension.question())
+            self._loop.run_until_complete(suspension.answer(given))
         return done.result()
 
     def idle(self, rank: Rank) -> None:

@@ -78,7 +78,7 @@ class Suspension:
             return WantsAgreement(self._refusal)
         return WantsInput(tuple((n, seconds) for n, (_, seconds) in self._timers.items()))
 
-    def answer(self, given: InputGiven | Agreed) -> None:
+    async def answer(self, given: InputGiven | Agreed) -> None:
         """Let those who wait go on."""
         if isinstance(given, Agreed):
             if self._agreement is not None:
