@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # torch is pinned for the Python that has a CPU build; on the others the torch tests say why they are skipped.
 EXTRAS = $(shell $(BIN)/python -c 'import sys; print("test,torch" if sys.version_info[:2] == (3, 11) else "test")')
 
-.PHONY: serve test test-fast lint format bench proto clean
+.PHONY: serve test test-matrix test-fast lint format bench proto clean
 
 serve: $(VENV)/.serve
 	$(BIN)/reactor serve $(MODEL) --host $(HOST) --port $(PORT)
@@ -18,6 +18,11 @@ serve: $(VENV)/.serve
 test: $(VENV)/.test
 	sh tests/install_system_packages.sh
 	$(BIN)/python -m pytest $(ARGS)
+
+# Every way a rank can go wrong, in every phase; `make test` runs a set that covers all pairs.
+test-matrix: $(VENV)/.test
+	$(BIN)/python -m tests.process.distributed.fault_table
+	MATRIX=all $(BIN)/python -m pytest tests/process/distributed/test_fault_matrix.py $(ARGS)
 
 # Without browser, public client and torch: what runs anywhere in a minute or two.
 test-fast: $(VENV)/.test

@@ -30,6 +30,7 @@ from reactor_runtime.distributed.anonymous_memory import (
     map_shared,
 )
 from reactor_runtime.distributed.messages import as_values, from_values, is_light
+from reactor_runtime.distributed.warm_copies import WarmCopies
 
 HEAD: Final = struct.Struct("<IBB")
 INLINE_LIMIT: Final = 32 << 10  # bytes of a buffer, and of a pickle, that travel in the channel
@@ -192,6 +193,7 @@ class ParcelReader:
         self._shares = shares
         self._files: dict[int, tuple[int, int]] = {}
         self._mappings: dict[int, mmap.mmap] = {}
+        self._copies = WarmCopies()
         self._views: list[tuple[int, weakref.ref[mmap.mmap]]] = []
 
     def unpack(self, parcel: Parcel) -> tuple[Any, tuple[int, ...]]:
@@ -244,7 +246,7 @@ class ParcelReader:
         for size in sizes:
             part = memoryview(mapping)[offset : offset + size]
             copied = parts and not self._shares
-            parts.append(np.frombuffer(part, np.uint8).copy() if copied else part)
+            parts.append(self._copies.of(part) if copied else part)
             offset += _aligned(size)
         return parts
 
