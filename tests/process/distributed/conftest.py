@@ -3,6 +3,7 @@
 import gc
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,9 @@ def nothing_left_behind() -> Iterator[None]:
     yield
     gc.collect()
     deadline = time.monotonic() + SETTLE_S
-    while (now := leftovers()) != before and time.monotonic() < deadline:
+    while (left := leftovers() - before) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert now == before
+    assert left == Counter()
 
 
 @pytest.fixture

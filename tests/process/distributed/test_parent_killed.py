@@ -67,4 +67,4 @@ def test_no_rank_outlives_its_parent(tmp_path: Path, phase: str, whole_group: bo
         parent.wait()
         if parent.stdout:
             parent.stdout.close()
-    assert shared_blocks() == blocks
+    assert shared_blocks() <= blocks

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -55,16 +56,19 @@ def open_files() -> list[str]:
 
 
 def shared_blocks() -> set[str]:
-    return {entry.name for entry in Path("/dev/shm").iterdir()}
+    """Named shared memory of the kinds that a runtime or its libraries could make."""
+    kinds = ("reactor", "psm_", "sem.", "torch_", "pym-")
+    return {entry.name for entry in Path("/dev/shm").iterdir() if entry.name.startswith(kinds)}
 
 
-def leftovers() -> dict[str, object]:
-    return {
-        "processes": own_group_processes(),
-        "children": children(),
-        "files": open_files(),
-        "shared memory": shared_blocks(),
-    }
+def leftovers() -> Counter[tuple[str, object]]:
+    """Everything that could be left behind, by kind, with how often it is there."""
+    found: Counter[tuple[str, object]] = Counter()
+    found.update(("process", pid) for pid in own_group_processes())
+    found.update(("child", pid) for pid in children())
+    found.update(("open file", name) for name in open_files())
+    found.update(("shared memory", name) for name in shared_blocks())
+    return found
 
 
 def own_group_processes() -> set[int]:
