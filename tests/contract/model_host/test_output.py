@@ -58,9 +58,9 @@ async def test_in_a_world_of_one_a_shard_is_the_array(serve: Serve) -> None:
     assert (len(shown.video["main_video"]), shown.value) == (2, 8)
 
 
-@pytest.mark.parametrize(("kind", "told"), [("told", ("a", "b")), ("told_once", ({"x": 1},) * 2)])
-async def test_metadata_travels_frame_by_frame(serve: Serve, kind: str, told: object) -> None:
-    shown = await show(await serve("shows_what_is_asked"), kind)
+@pytest.mark.parametrize(("asked", "told"), [("told", ("a", "b")), ("told_once", ({"x": 1},) * 2)])
+async def test_metadata_travels_frame_by_frame(serve: Serve, asked: str, told: object) -> None:
+    shown = await show(await serve("shows_what_is_asked"), asked)
     assert shown.chunk.metadata == {"main_video": told}
 
 
@@ -74,7 +74,7 @@ async def test_an_empty_sound_is_nothing_to_show(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"),
+    ("asked", "words"),
     [
         ("gray", ["main_video", "(4, 6)", "uint8", "(H, W, 3)"]),
         ("lopsided", ["main_video", "1 metadata values for 2 frames"]),
@@ -82,12 +82,12 @@ async def test_an_empty_sound_is_nothing_to_show(serve: Serve) -> None:
     ],
 )
 async def test_what_cannot_be_shown_ends_the_session_and_is_named(
-    serve: Serve, caplog: pytest.LogCaptureFixture, kind: str, words: list[str]
+    serve: Serve, caplog: pytest.LogCaptureFixture, asked: str, words: list[str]
 ) -> None:
     stage = await serve("shows_what_is_asked")
     stage.open()
     with caplog.at_level(logging.ERROR):
-        await stage.ask("show", kind=kind)
+        await stage.ask("show", kind=asked)
         await stage.closed()
     assert [failure.message for failure in stage.outlet.of(HostFailure)] == ["FrameError"]
     assert all(word in caplog.text for word in words)
