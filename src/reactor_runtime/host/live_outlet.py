@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from reactor_runtime.host.host_outlet import OutboundMessage, StepReport
 from reactor_runtime.host.live_session import LiveSession
@@ -39,11 +39,15 @@ class LiveOutlet:
         if not isinstance(output, Output):
             raise TypeError(f"emit() takes an Output, not {type(output).__name__}")
         emission = self._emit(output, compute_time, drop)
-        if asyncio.get_running_loop() is not self._loop:
-            emission_there = asyncio.run_coroutine_threadsafe(emission, self._loop)
-            await asyncio.wrap_future(emission_there)
-        else:
+        if asyncio.get_running_loop() is self._loop:
             await emission
+            return
+        try:
+            emission_there = asyncio.run_coroutine_threadsafe(emission, self._loop)
+        except RuntimeError:  # the loop is closed: nobody serves this instance any more
+            emission.close()
+            return
+        await asyncio.wrap_future(emission_there)
 
     def send(self, message: ModelMessage, client_id: str | None) -> None:
         """Pass on *message*; between sessions there is nobody to hear it."""
@@ -56,7 +60,8 @@ class LiveOutlet:
     def flush(self) -> None:
         """Drop what was emitted before this call."""
         self._emitter.flush()
-        self._loop.call_soon_threadsafe(self._emitter.look_again)
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            self._loop.call_soon_threadsafe(self._emitter.look_again)
 
     def set_fps(self, fps: float) -> None:
         """Pin the rate.
