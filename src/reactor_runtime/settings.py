@@ -231,6 +231,8 @@ def import_served_class(settings: ServeSettings) -> type[Any]:
         os.environ.setdefault(name, value)
     if settings.weights_path is not None:
         os.environ.setdefault(WEIGHTS_VARIABLE, str(settings.weights_path))
+    if settings.workers is not None:  # for a worker group that the author builds
+        os.environ["REACTOR_WORKERS"] = str(settings.workers)
     return import_model_class(settings.model_ref, settings.folder)
 
 
