@@ -14,7 +14,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from types import TracebackType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from reactor_runtime.log_line import LineFormatter
 
 
 class LogFormat(StrEnum):
@@ -137,12 +140,23 @@ def bind(**fields: Any) -> None:
     structlog.contextvars.bind_contextvars(**{k: v for k, v in fields.items() if v is not None})
 
 
+def mark(**fields: Any) -> None:
+    """Add *fields* to every line of this process from now on, foreign ones included.
+
+    ``None`` takes one away. A line's own fields win. Does nothing before ``configure``.
+    """
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, _LineStream):
+            handler.mark(fields)
+
+
 def configure(
     log_format: LogFormat | str = LogFormat.TEXT,
     level: LogLevel | str = LogLevel.INFO,
     *,
     stream: TextIO | None = None,
     fields: Mapping[str, Any] | None = None,
+    adopts_structlog: bool = True,
 ) -> None:
     """Send every line of this process to *stream* in one format. May be called again.
 
@@ -153,29 +167,50 @@ def configure(
         level: The least important lines that are written.
         stream: Where to; standard error unless given.
         fields: Fields of every line, for instance ``{"rank": 1}``.
+        adopts_structlog: Whether authors' own structlog writes here from now on; else
+            ``adopt_structlog`` is for later, and structlog loads with the first line.
 
     Raises:
         ValueError: *log_format* or *level* is not one of the known words.
     """
-    from reactor_runtime.log_line import LineFormatter
-
-    target = stream if stream is not None else sys.stderr
-    handler = _LineStream(target)
-    handler.setFormatter(
-        LineFormatter.for_stream(
-            target,
-            as_json=LogFormat(log_format) is LogFormat.JSON,
-            no_colour=bool(os.environ.get("NO_COLOR")),
-            fields=fields or {},
-        )
-    )
+    as_json = LogFormat(log_format) is LogFormat.JSON
+    handler = _LineStream(stream if stream is not None else sys.stderr, as_json, fields or {})
     _install(handler, logging.getLevelNamesMapping()[LogLevel(level).upper()])
-    _adopt_structlog()
+    if adopts_structlog:
+        adopt_structlog()
     _report_uncaught()
 
 
 class _LineStream(logging.StreamHandler[TextIO]):
     """Our one way out; its type tells it from those that others installed."""
+
+    def __init__(self, stream: TextIO, as_json: bool, fields: Mapping[str, Any]) -> None:
+        super().__init__(stream)
+        self._as_json, self._fields = as_json, fields
+        self._lines: LineFormatter | None = None
+
+    def mark(self, fields: Mapping[str, Any]) -> None:
+        """Add *fields* to every line from now on."""
+        if self._lines is not None:
+            self._lines.mark(fields)
+        else:
+            both = {**self._fields, **fields}
+            self._fields = {name: value for name, value in both.items() if value is not None}
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record's line."""
+        return self._formatter().format(record)
+
+    def _formatter(self) -> "LineFormatter":
+        """Return the formatter, made for the first line: it loads structlog."""
+        if self._lines is None:
+            from reactor_runtime.log_line import LineFormatter
+
+            no_colour = bool(os.environ.get("NO_COLOR"))
+            self._lines = LineFormatter.for_stream(
+                self.stream, as_json=self._as_json, no_colour=no_colour, fields=self._fields
+            )
+        return self._lines
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - stdlib's name
         """Drop a line that cannot be written: the stream is closed or its reader is gone."""
@@ -213,7 +248,7 @@ def _warning_text(
     return f"{category.__name__}: {message} ({filename}:{lineno})"
 
 
-def _adopt_structlog() -> None:
+def adopt_structlog() -> None:
     """Let authors' own ``structlog.get_logger()`` write the same lines."""
     import structlog
 

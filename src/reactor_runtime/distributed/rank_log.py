@@ -6,11 +6,12 @@ with the rank, and whatever fields the group was given, added.
 
 import json
 import logging
+import sys
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TextIO
 
-from reactor_runtime.log import LogFormat, LogLevel, configure
+from reactor_runtime.log import LogFormat, LogLevel, adopt_structlog, configure
 
 _COLUMNS = frozenset({"timestamp", "level", "logger", "event"})
 _LONG = frozenset({"exception", "stack"})
@@ -18,7 +19,15 @@ _LONG = frozenset({"exception", "stack"})
 
 def write_log_to(stream: TextIO, level: str) -> None:
     """Send every log line of this process, the author's included, to *stream*."""
-    configure(LogFormat.JSON, LogLevel(level), stream=stream)
+    configure(LogFormat.JSON, LogLevel(level), stream=stream, adopts_structlog=False)
+
+
+def adopt_what_is_loaded() -> bool:
+    """Let the author's structlog write as we do, if it is loaded; return whether it is."""
+    if "structlog" not in sys.modules:
+        return False
+    adopt_structlog()
+    return True
 
 
 def wanted_level() -> str:

@@ -11,6 +11,7 @@ from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Reac
 from reactor_runtime.distributed.parcel import ParcelReader
 from reactor_runtime.distributed.rank import PARENT_GONE, Rank
 from reactor_runtime.distributed.rank_environment import IMPORTING
+from reactor_runtime.distributed.rank_log import adopt_what_is_loaded, write_log_to
 
 
 class RankProgram:
@@ -25,6 +26,7 @@ class RankProgram:
         self._channel = channel
         self._log = log
         self._in_group = False
+        self._has_structlog = False
 
     def run(self) -> None:
         """Live from the first message to the last."""
@@ -40,8 +42,6 @@ class RankProgram:
     def _take_place(self, launch: Launch) -> Rank:
         sys.path[:] = launch.folders
         os.chdir(launch.working_folder)
-        from reactor_runtime.distributed.rank_log import write_log_to
-
         write_log_to(self._log, launch.log_level)
         from reactor_runtime.distributed.process_group import seed_generators
 
@@ -55,6 +55,7 @@ class RankProgram:
         try:
             worker_class = launch.worker.load()
             os.environ.pop(IMPORTING, None)
+            self._has_structlog = adopt_what_is_loaded()
             if launch.membership is not None:
                 phase = "init_process_group"
                 rank.send(Reached(phase))
@@ -96,10 +97,10 @@ class RankProgram:
                 self._leave()
                 return
 
-    @staticmethod
-    def _answer(rank: Rank, worker: Any) -> None:
+    def _answer(self, rank: Rank, worker: Any) -> None:
         began = time.perf_counter()
         try:
+            self._has_structlog = self._has_structlog or adopt_what_is_loaded()
             payload = rank.perform(worker)
             rank.answer(payload, time.perf_counter() - began)
         except BaseException as error:  # noqa: BLE001 - author code may raise anything, SystemExit too
