@@ -203,7 +203,6 @@ def pool_settings(settings: ServeSettings) -> PoolSettings:
         comm_backend=settings.comm_backend,
         init_process_group=settings.init_process_group,
         oversubscribe=settings.oversubscribe,
-        env=settings.env,
         check_lockstep=settings.check_lockstep,
         load_timeout_s=settings.load_timeout_s,
         settle_timeout_s=settings.settle_timeout_s,

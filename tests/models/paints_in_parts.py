@@ -61,7 +61,7 @@ WAYS: dict[str, Callable[[int, int], list[Scene]]] = {
 
 
 class PartsState(InputState):
-    way: str = InputField(default="", choices=["", *WAYS])
+    way: str = InputField(default="", choices=["", "flush", *WAYS])
     frames: int = 0  # of the leader's own, where not 0
 
 
@@ -76,9 +76,13 @@ class PaintsInParts(ReactorModel):
     async def generate(self, state: PartsState) -> None:
         way, state.way = state.way, ""
         frames, state.frames = state.frames, 0
+        if way == "flush":
+            await self.emit(scene(paint(self.rank)))
+            self.output.flush()
+            way = "height"
         if frames:
             await self.emit(scene(paint(self.rank, frames, 64, 64)))
         for each in WAYS[way](self.rank, self.world_size) if way else []:
             await self.emit(each)
             if way == "leader":
-                each.main_video[:] = 99  # type: ignore[attr-defined]
+                each.main_video[:] = 99

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def host_of(world_size: int, folder: Path, outlet: RecordingOutlet) -> WorkerPoo
 
 def act(stage: Stage, kind: str, number: int) -> bool:
     """Do one thing; returns whether it will be answered."""
-    commands = {
+    commands: dict[str, tuple[str, dict[str, Any]]] = {
         "say": ("say", {"text": f"word {number}"}),
         "level": ("set_level", {"level": number}),
         "refuse": ("refuse", {"code": f"code_{number % 5}"}),
@@ -66,9 +67,7 @@ async def play(stage: Stage, acts: Acts) -> None:
         answers += act(stage, kind, (number + index) % 256)
         if index % 4 == 0:  # four of them for every turn, wherever in it they fall
             wanted = index * TURNS // ALL_ACTS
-            await stage.outlet.until(
-                lambda wanted=wanted: len(stage.outlet.of(StepReport)) >= wanted, 60
-            )
+            await stage.outlet.next(StepReport, wanted + 1)
     await stage.outlet.until(lambda: len(stage.outlet.of(CommandReply)) >= answers, 60)
     await stage.outlet.until(lambda: len(stage.outlet.of(StepReport)) >= TURNS, 60)
     stage.end()

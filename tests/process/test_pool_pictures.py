@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import numpy as np
 import pytest
 from tests.contract.model_host.conftest import pool_of
-from tests.contract.model_host.recording_outlet import RecordingOutlet, Shown
+from tests.contract.model_host.recording_outlet import Flushed, RecordingOutlet, Shown
 from tests.contract.model_host.stage import Stage
 
 from reactor_runtime.host.host_outlet import HostFailure
@@ -72,6 +72,13 @@ async def test_sound_and_metadata_are_the_leaders(stage: Stage) -> None:
     (shown,) = await painted(stage, "with_sound")
     assert set(shown.audio["voice"].flat) == {0}
     assert shown.chunk.metadata == {"main_video": ({"of": 0},) * (2 * await size_of(stage))}
+
+
+async def test_a_flush_drops_what_the_step_emitted_before_it(stage: Stage) -> None:
+    (shown,) = await painted(stage, "flush")
+    assert shown.video["main_video"].shape[1] == 4 * await size_of(stage)
+    reports = [type(r) for r in stage.outlet.reports if isinstance(r, Flushed | Shown)]
+    assert reports == [Flushed, Shown]
 
 
 async def test_pictures_may_grow_and_shrink(stage: Stage) -> None:

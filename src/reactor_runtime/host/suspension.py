@@ -64,12 +64,14 @@ class Suspension:
         """Return ``True`` once somebody waits for the host, ``False`` once *done* is."""
         done.add_done_callback(lambda _: self.changed.set())
         while not done.done():
-            for _ in range(_ROUNDS):
-                await asyncio.sleep(0)
-            if done.done() or self.is_asking:
-                break
-            self.changed.clear()
-            await self.changed.wait()
+            if self.is_asking:
+                for _ in range(_ROUNDS):
+                    await asyncio.sleep(0)
+                if self.is_asking:
+                    break
+            else:
+                self.changed.clear()
+                await self.changed.wait()
         return not done.done()
 
     def question(self) -> WantsInput | WantsAgreement:

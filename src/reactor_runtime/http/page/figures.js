@@ -70,3 +70,16 @@ export function meanBetween(before, after, name) {
   const sum = (after.get(`${name}_sum`)?.sum ?? 0) - (before.get(`${name}_sum`)?.sum ?? 0);
   return count > 0 ? sum / count : null;
 }
+
+/** Mean by rank of what ranks computed between two readings, slowest first; empty without ranks. */
+export function ranksBetween(before, after, name) {
+  const totals = (found, suffix) => new Map((found.get(`${name}_${suffix}`)?.samples ?? []).map((s) => [s.labels, s.value]));
+  const [sumsBefore, countsBefore] = [totals(before, "sum"), totals(before, "count")];
+  const [sums, counts] = [totals(after, "sum"), totals(after, "count")];
+  const means = [...counts].map(([labels, count]) => {
+    const steps = count - (countsBefore.get(labels) ?? 0);
+    const seconds = (sums.get(labels) ?? 0) - (sumsBefore.get(labels) ?? 0);
+    return { rank: /rank="(\d+)"/.exec(labels)?.[1] ?? "", mean: steps > 0 ? seconds / steps : null };
+  });
+  return means.filter(({ mean }) => mean !== null).sort((one, other) => other.mean - one.mean);
+}

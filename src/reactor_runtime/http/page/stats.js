@@ -1,7 +1,7 @@
 // The strip of live figures: the browser's own once a second, the server's every two.
 
 import { h } from "./element.js";
-import { between, meanBetween, readMetrics, readReport } from "./figures.js";
+import { between, meanBetween, ranksBetween, readMetrics, readReport } from "./figures.js";
 import { Plot } from "./plot.js";
 
 const fixed = (digits) => (value) => value.toFixed(digits);
@@ -15,9 +15,13 @@ const TILES = [
   { key: "dropped", label: "Dropped", unit: "", words: fixed(0), floor: 5 },
   { key: "queue", label: "Queue", unit: "", words: fixed(0), floor: 4, isServer: true },
   { key: "turnMs", label: "Turn", unit: "ms", words: fine, floor: 20, isServer: true },
+  { key: "slowestMs", label: "Slowest rank", unit: "ms", words: fine, floor: 20, isServer: true },
 ];
 
 const SERVER_NAMES = { queue: "reactor_queue_frames", turn: "reactor_step_seconds", clients: "reactor_clients" };
+
+// Where the rest of a turn on several ranks goes, in order.
+const RANK_PARTS = ["broadcast", "collect", "copy", "room"];
 
 /** Event "facts": what is shown, in a few words: size, codec, viewers. */
 export class Stats extends EventTarget {
@@ -91,8 +95,21 @@ export class Stats extends EventTarget {
     if (this.#serverBefore) {
       const turnS = meanBetween(this.#serverBefore, after, SERVER_NAMES.turn);
       if (turnS !== null) this.#reveal("turnMs", turnS * 1000);
+      this.#showRanks(this.#serverBefore, after);
     }
     this.#serverBefore = after;
+  }
+
+  #showRanks(before, after) {
+    const ranks = ranksBetween(before, after, "reactor_rank_compute_seconds");
+    if (ranks.length === 0) return;
+    this.#reveal("slowestMs", ranks[0].mean * 1000);
+    const words = ranks.map(({ rank, mean }) => `rank ${rank}: ${fine(mean * 1000)} ms`);
+    for (const part of RANK_PARTS) {
+      const mean = meanBetween(before, after, `reactor_rank_${part}_seconds`);
+      if (mean !== null) words.push(`${part}: ${fine(mean * 1000)} ms`);
+    }
+    this.#tiles.get("slowestMs").element.title = words.join("\n");
   }
 
   #tellFacts() {
