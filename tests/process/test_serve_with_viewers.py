@@ -80,6 +80,26 @@ async def test_a_failed_step_ends_its_session_and_the_next_is_served(tmp_path: P
     assert read(tmp_path / "diary") == ["started", "ended"]
 
 
+async def test_every_line_between_start_and_end_bears_the_session_and_a_viewers_its_client(
+    tmp_path: Path,
+) -> None:
+    env = {"DIARY": str(tmp_path / "diary")}
+    with serving(DIARY, "--log-format", "json", ready=True, cwd=ROOT, **env) as served:
+        async with wire_client(served.url, VIDEO) as client:
+            await until(lambda: client.frames["main_video"])
+        served.wait_for_state("orphaned")
+        assert (await asyncio.to_thread(served.stop)) == 0
+        log = served.log()
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    events = [line["event"] for line in lines]
+    session = lines[events.index("session_started")]["session"]
+    live = lines[events.index("session_started") : events.index("session_ended") + 1]
+    assert {line.get("session") for line in live} == {session}
+    for event in ("connection_opened", "connection_closed"):
+        assert next(line for line in live if line["event"] == event)["client"] == "5000"
+    assert {line.get("session") for line in lines if line not in live} == {None}
+
+
 async def test_where_a_failure_ends_the_process_the_viewer_is_told_first(tmp_path: Path) -> None:
     env = {"DIARY": str(tmp_path / "diary"), "BREAK": "step"}
     with serving(DIARY, "--on-failure", "exit", ready=True, cwd=ROOT, **env) as served:

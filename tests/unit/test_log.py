@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reactor_runtime.log import Logger, bound, configure, get_logger
+from reactor_runtime.log import Logger, bound, configure, get_logger, mark
 
 Lines = Callable[[], list[dict[str, Any]]]
 
@@ -320,6 +320,16 @@ def test_loggers_bind_and_unbind_without_touching_each_other(lines: Lines) -> No
     first.info("y")
     assert [set(line) & {"a", "b"} for line in lines()] == [{"b"}, {"a"}]
     assert isinstance(second, Logger)
+
+
+def test_a_mark_is_on_every_line_of_the_process_until_it_is_taken_away(lines: Lines) -> None:
+    mark(session="s1", rank=None)
+    get_logger("ours").info("x")
+    logging.getLogger("theirs").info("x")
+    get_logger("ours").info("x", session="own")
+    mark(session=None)
+    get_logger("ours").info("x")
+    assert [line.get("session") for line in lines()] == ["s1", "s1", "own", None]
 
 
 def test_lines_of_many_threads_are_neither_cut_nor_merged(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ It knows no loop, gate or thread: who applies events and when is its host's busi
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from reactor_runtime.errors import CommandError
@@ -18,7 +19,7 @@ from reactor_runtime.host.events import (
 )
 from reactor_runtime.host.outcome import APPLIED, Outcome
 from reactor_runtime.host.seeding import seed_generators
-from reactor_runtime.log import get_logger
+from reactor_runtime.log import bound, get_logger
 from reactor_runtime.model.author_call import attempt, settle
 from reactor_runtime.model.client_info import ClientInfo
 from reactor_runtime.model.command import CommandContract
@@ -66,6 +67,11 @@ class ModelDriver:
         Nothing an author raises comes out of it: it is in the outcome, and logged but for
         ``session_started``, whose failure ends the session and is its host's to log.
         """
+        client_id: str | None = getattr(event, "client_id", None)
+        with nullcontext() if client_id is None else bound(client=client_id):
+            return await self._apply(event)
+
+    async def _apply(self, event: ModelEvent) -> Outcome:
         match event:
             case CommandCalled():
                 return await self._call(event)
@@ -117,7 +123,8 @@ class ModelDriver:
         arguments = {name: value for name, value in given.items() if name is not None}
         _, error = await attempt(getattr(self.model, hook.name), **arguments)
         if error is not None:
-            self._log_failure("hook_failed", error, hook=hook.name)
+            whose = {} if client is None else {"client": client.id}
+            self._log_failure("hook_failed", error, hook=hook.name, **whose)
 
     async def _call(self, call: CommandCalled) -> Outcome:
         command = self._contract.commands.get(call.name)
@@ -128,7 +135,7 @@ class ModelDriver:
         if isinstance(error, CommandError):
             return Outcome(error_code=error.code, error_message=error.message)
         if error is not None:
-            self._log_failure("command_failed", error, command=call.name)
+            self._log_failure("command_failed", error, command=call.name, client=call.client_id)
             return Outcome(
                 error_code="internal_error", error_message="the command failed", raised=error
             )

@@ -65,7 +65,7 @@ class Audience:
         if self.clients.of(connection) is not None:
             return
         if not self._course.state.is_running:
-            log.info("connection_refused", connection_id=connection.connection_id)
+            log.info("connection_refused", client=connection.client_id)
             self._start_closing(connection)
             return
         replaced = self.clients.called(connection.client_id)
@@ -183,14 +183,14 @@ class Audience:
 
     def _lost(self, client: Client, reason: str) -> None:
         # Not let out at once: this is called in the midst of a broadcast, or of an answer.
-        log.info("client_lost", client_id=client.client_id, reason=reason)
+        log.info("client_lost", client=client.client_id, reason=reason)
         self._start_closing(client.connection)
 
     def _unreadable(self, client: Client, error: WireError) -> None:
         self._wiring.tally.dropped("unreadable")
         if not client.has_erred:  # once: a client that sends junk sends a lot of it
             client.has_erred = True
-            log.warning("frame_unreadable", client_id=client.client_id, reason=error.reason)
+            log.warning("frame_unreadable", client=client.client_id, reason=error.reason)
 
     def _post(self, event: ModelEvent) -> None:
         try:

@@ -125,7 +125,7 @@ class Client:
             self._tally.dropped("unsendable")
             log.warning(
                 "message_not_sent",
-                client_id=self.client_id,
+                client=self.client_id,
                 message=getattr(message, "name", type(message).__name__),
                 reason=str(error),
             )
@@ -140,7 +140,7 @@ class Client:
             if not self._is_slow:  # once: where one message finds no room, many follow
                 self._is_slow = True
                 reason = "it reads too slowly"
-                log.warning("messages_dropped", client_id=self.client_id, reason=reason)
+                log.warning("messages_dropped", client=self.client_id, reason=reason)
         else:
             self._tally.sent[encoded.channel].inc()
 

@@ -129,11 +129,11 @@ class MessageRouter:
 
     def _pause(self, client: Client, request: say.PauseTrack) -> None:
         if not client.connection.pause_track(request.track):
-            log.debug("unknown_track", client_id=client.client_id)
+            log.debug("unknown_track", client=client.client_id)
 
     def _resume(self, client: Client, request: say.ResumeTrack) -> None:
         if not client.connection.resume_track(request.track):
-            log.debug("unknown_track", client_id=client.client_id)
+            log.debug("unknown_track", client=client.client_id)
 
 
 def _payload(command: say.Command) -> Mapping[str, Any]:

@@ -214,7 +214,7 @@ class Session:
         try:
             self._audience.receive(connection, channel, frame)
         except Exception:
-            log.exception("frame_failed", client_id=connection.client_id)
+            log.exception("frame_failed", client=connection.client_id)
 
     def media_received(self, connection: Connection, track: str, frame: InputFrame) -> None:
         """One decoded inbound frame arrived. Never raises, never blocks."""

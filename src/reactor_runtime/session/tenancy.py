@@ -15,7 +15,7 @@ from reactor_runtime.host.host_outlet import (
     OutboundMessage,
 )
 from reactor_runtime.host.model_host import ModelHost
-from reactor_runtime.log import get_logger
+from reactor_runtime.log import get_logger, mark
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.mailbox import HostClosed, HostOpened, HostReport
 from reactor_runtime.session.request_bodies import StartBody
@@ -143,6 +143,7 @@ class Tenancy:
         self._course.move(SessionEvent.START_SESSION, params=params)
         self._tenure, self.last_words = tenure, ""
         self._wiring.metrics.sessions_started.inc()
+        mark(session=tenure.session_id)
         log.info(
             "session_started", session=tenure.session_id, seed=seed, external_id=start.session_id
         )
@@ -263,6 +264,7 @@ class Tenancy:
             self._stream.reset()
         self._tenure = None
         log.info("session_ended", session=tenure.session_id, reason=reason.value)
+        mark(session=None)
         self._course.move(SessionEvent.CLEANUP_COMPLETE, reason=reason.value)
 
     async def _vanish(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:

@@ -149,7 +149,7 @@ class Peer(Connection):
         is_near = self.link.media.is_near
         if wish is PlayoutDelay.ALWAYS or (wish is PlayoutDelay.AUTO and is_near):
             self._media.show_at_once()
-        _log.info("connection_opened", connection=self.connection_id, near=is_near)
+        _log.info("connection_opened", client=self.client_id, near=is_near)
         self._needs.listener.opened(self)
         if not self.has_control:  # a client of this kind never asks for its tracks
             for track in self._media.outputs:
@@ -162,9 +162,7 @@ class Peer(Connection):
         """Note that nothing came of the offer, and tell whoever can do something about it."""
         self.link.give_up(reason)
         if self._state is PeerState.CONNECTING and reason != PEER_LEFT:
-            _log.warning(
-                "connection_failed", connection=self.connection_id, reason=reason, cure=_CURE
-            )
+            _log.warning("connection_failed", client=self.client_id, reason=reason, cure=_CURE)
             self._needs.listener.failed(self, reason)
         self._end(reason, EndCause.LEFT if reason == PEER_LEFT else EndCause.NO_PATH)
 
@@ -172,7 +170,7 @@ class Peer(Connection):
         was, self._state = self._state, PeerState.CLOSED
         if was is PeerState.CLOSED:
             return
-        _log.info("connection_closed", connection=self.connection_id, reason=reason, was=was.value)
+        _log.info("connection_closed", client=self.client_id, reason=reason, was=was.value)
         self._figures.publish(self._media)
         self._figures.note_end(cause, was_open=was is PeerState.OPEN)
         if was is PeerState.OPEN:

@@ -176,7 +176,7 @@ async def test_another_hook_that_raises_is_only_logged(
     await stage.opened("s2")
 
 
-async def test_what_an_author_logs_bears_the_session(
+async def test_what_an_author_logs_bears_the_session_and_the_client(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
     stage = await serve("logs_in_every_place")
@@ -188,12 +188,17 @@ async def test_what_an_author_logs_bears_the_session(
             await stage.outlet.more(Shown, 2)
             stage.end(session_id)
             await stage.closed(session_id)
-        places = ("from_hook", "from_async_hook", "from_command", "from_step")
-        wanted = {f"{place} session={session_id!r}" for place in places}
+        of_session, of_client = f"session={session_id!r}", "client='a'"
+        wanted = {
+            frozenset({"from_hook", of_session}),
+            frozenset({"from_async_hook", of_session, of_client}),
+            frozenset({"from_command", of_session, of_client}),
+            frozenset({"from_step", of_session}),
+        }
         async with asyncio.timeout(10):
             while said_by_the_author(caplog) != wanted:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)  # a rank's lines come by a pipe
 
 
-def said_by_the_author(caplog: pytest.LogCaptureFixture) -> set[str]:
-    return {r.getMessage() for r in caplog.records if r.name == "author"}
+def said_by_the_author(caplog: pytest.LogCaptureFixture) -> set[frozenset[str]]:
+    return {frozenset(r.getMessage().split()) for r in caplog.records if r.name == "author"}
