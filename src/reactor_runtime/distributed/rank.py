@@ -2,7 +2,6 @@
 
 import os
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from reactor_runtime.distributed.channel import Channel
@@ -17,6 +16,7 @@ from reactor_runtime.distributed.messages import (
     ToRank,
 )
 from reactor_runtime.distributed.parcel import ParcelReader, ParcelWriter
+from reactor_runtime.distributed.process_group import seed_generators
 from reactor_runtime.distributed.slot_writer import SlotWriter
 from reactor_runtime.distributed.verbs import Verb
 from reactor_runtime.errors import WorkerGroupStateError
@@ -32,7 +32,6 @@ class Rank:
     Args:
         channel: The line to the group.
         world: This rank's place.
-        seed_generators: Seeds this process' global generators.
 
     Attributes:
         world: This rank's place.
@@ -40,13 +39,10 @@ class Rank:
         phase: What the current or last call asks for.
     """
 
-    def __init__(
-        self, channel: Channel, world: World, seed_generators: Callable[[int], None]
-    ) -> None:
+    def __init__(self, channel: Channel, world: World) -> None:
         self.world = world
         self.frames = SlotWriter(world.device)
         self._channel = channel
-        self._seed_generators = seed_generators
         self._writer = ParcelWriter(in_c_order=True)
         self._reader = ParcelReader(shares=True)
         self._packing = threading.Lock()
@@ -93,7 +89,7 @@ class Rank:
     def seed(self, seed: int) -> None:
         """Seed this process' global generators and tell the worker."""
         self._worker.seed = seed
-        self._seed_generators(seed)
+        seed_generators(seed)
 
     def begin(self, call: Call) -> None:
         """Take note of what *call* asks for."""

@@ -43,9 +43,7 @@ class RankProgram:
         sys.path[:] = launch.folders
         os.chdir(launch.working_folder)
         write_log_to(self._log, launch.log_level)
-        from reactor_runtime.distributed.process_group import seed_generators
-
-        return Rank(self._channel, launch.world, seed_generators)
+        return Rank(self._channel, launch.world)
 
     def _construct(self, launch: Launch, rank: Rank) -> Any:
         """Return the worker; ``None`` when author code raised: the group has been told."""
