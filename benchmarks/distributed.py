@@ -66,21 +66,24 @@ def run_side(python: str, world_size: int, parts: tuple[str, ...]) -> dict[str, 
 
 def measure(options: argparse.Namespace, world_size: int) -> Measured:
     measured = Measured(world_size)
+    sides = [("ours", options.python), ("peer", options.peer_python)]
     for _ in range(options.rounds):
         for part in SHARED_PARTS:
             if part == "empty":
                 measured.add("floor", floors.round_trips(world_size))
             if part == "out":
                 measured.add("copy", floors.copies())
-            sides = [("ours", options.python), ("peer", options.peer_python)]
             for side, python in sides:
-                if python:
-                    for name, seconds in run_side(python, world_size, (part,)).items():
-                        measured.add(f"{side} {name}", seconds)
+                add_side(measured, side, python, part)
         for part in OWN_PARTS:
-            for name, seconds in run_side(options.python, world_size, (part,)).items():
-                measured.add(f"ours {name}", seconds)
+            add_side(measured, "ours", options.python, part)
     return measured
+
+
+def add_side(measured: Measured, side: str, python: str, part: str) -> None:
+    if python:
+        for name, seconds in run_side(python, measured.world_size, (part,)).items():
+            measured.add(f"{side} {name}", seconds)
 
 
 def ratio(measured: Measured, name: str, other: str, goal: str) -> str:
@@ -104,9 +107,10 @@ def report(measured: Measured) -> None:
             measured.figures.get(f"{side} {name}", Samples()) for side in ("ours", "peer")
         )
         ratios = [ratio(measured, f"ours {name}", other, goal) for other, goal in goals]
+        shown = "; ".join(filter(None, ratios))
         print(
             f"{title:18} ours {ours.median_ms:8.3f} / {ours.p99_ms:8.3f}"
-            f"   peer {peer.median_ms:8.3f} / {peer.p99_ms:8.3f}   {'; '.join(filter(None, ratios))}"
+            f"   peer {peer.median_ms:8.3f} / {peer.p99_ms:8.3f}   {shown}"
         )
     for name in ("floor", "copy"):
         found = measured.figures[name]
