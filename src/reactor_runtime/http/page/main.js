@@ -16,7 +16,7 @@ import { assignKeys } from "./shortcuts.js";
 import { Sound } from "./sound.js";
 import { Stage } from "./stage.js";
 import { Stats } from "./stats.js";
-import { endingWords, refusalWords } from "./words.js";
+import { endingWords, noPictureWords, refusalWords } from "./words.js";
 
 const find = (id) => document.getElementById(id);
 const address = new URL(location.href);
@@ -73,6 +73,7 @@ function showTracks(descriptor) {
   const names = (kind, direction) =>
     tracks.filter((track) => track.kind === kind && track.direction === direction).map(({ name }) => name);
   stage.setTracks(names("video", "recvonly"));
+  find("expand-button").hidden = !document.fullscreenEnabled || !stage.hasVideo;
   sound.setTracks(names("audio", "recvonly"));
   publisher.setTracks(tracks.filter(({ direction }) => direction === "sendonly"));
 }
@@ -108,7 +109,13 @@ connection.addEventListener("joined", ({ detail: { peer, descriptor } }) => {
   publisher.joined(peer);
   stats.follow(peer);
   if (stage.hasVideo) awaitPicture(peer);
+  else showNoPicture(descriptor.capabilities?.tracks ?? []);
 });
+
+function showNoPicture(tracks) {
+  const { title, text } = noPictureWords(tracks.some(({ kind, direction }) => kind === "audio" && direction === "recvonly"));
+  notice.ask(title, text);
+}
 
 /** Say what is missing while there is no picture; a model that transforms a camera needs one first. */
 async function awaitPicture(peer) {
@@ -151,7 +158,6 @@ function toggleFullScreen() {
 }
 
 find("expand-button").addEventListener("click", toggleFullScreen);
-find("expand-button").hidden = !document.fullscreenEnabled;
 find("keys-button").addEventListener("click", () => keyboard.toggleHelp());
 find("clear-button").addEventListener("click", () => log.clear());
 find("stats-button").addEventListener("click", ({ currentTarget }) => {

@@ -30,6 +30,12 @@ function sentence(text) {
   return text ? text[0].toUpperCase() + text.slice(1) + end : "";
 }
 
+/** What stands where the picture of other models is. */
+export function noPictureWords(hasSound) {
+  const elsewhere = hasSound ? "Turn the sound on to hear it; what it says in words" : "What it says";
+  return { title: "This model shows no picture", text: `${elsewhere} is under Activity.` };
+}
+
 const FAILURES = {
   terminated: ["The server has shut its model down", "Restart the server to go on; its log has the cause."],
   no_answer: [

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { mayFollow, Phase } from "./page/phase.js";
-import { captureWords, endingWords, phaseWords, refusalWords } from "./page/words.js";
+import { captureWords, endingWords, noPictureWords, phaseWords, refusalWords } from "./page/words.js";
 
 test("every phase has words, and every phase a person is stuck in has something to do", () => {
   for (const phase of Object.values(Phase)) {
@@ -20,6 +20,11 @@ test("no phase is a dead end, and a live page is never taken for one that begins
   }
   assert.equal(mayFollow(Phase.LIVE, Phase.LOADING), false);
   assert.equal(mayFollow(Phase.ENDED, Phase.LIVE), false);
+});
+
+test("a model without a picture says where else to look", () => {
+  assert.match(noPictureWords(false).text, /^What it says is under Activity\.$/);
+  assert.match(noPictureWords(true).text, /sound/);
 });
 
 test("each way a session ends is told in plain words", () => {
