@@ -20,6 +20,12 @@ def die_with(parent: int) -> None:
         os._exit(ORPHANED)
 
 
+def obey_signals() -> None:
+    """Undo what the parent blocked or ignored: a rank must end when it is told to."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
 def show_stacks_in(descriptor: int) -> None:
     """Write all Python stacks to *descriptor* on ``STACKS_SIGNAL``, and to stderr on a crash.
 

@@ -8,13 +8,14 @@ import os
 import socket
 import sys
 
-from reactor_runtime.distributed.rank_life import die_with, show_stacks_in
+from reactor_runtime.distributed.rank_life import die_with, obey_signals, show_stacks_in
 
 
 def main(arguments: list[str]) -> None:
     """Run the rank to its end."""
     parent, channel_file, stacks_file, log_file = map(int, arguments)
     die_with(parent)
+    obey_signals()
     for descriptor in (channel_file, stacks_file, log_file):
         os.set_inheritable(descriptor, False)
     show_stacks_in(stacks_file)

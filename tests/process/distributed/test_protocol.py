@@ -137,6 +137,18 @@ def test_a_broken_group_is_terminated(make_group: MakeGroup) -> None:
     assert group.endings == {0: Ending.TERMINATED, 1: Ending.BY_ITSELF}
 
 
+def test_what_the_parent_blocks_does_not_keep_a_rank(make_group: MakeGroup) -> None:
+    group = make_group(Painter)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        group.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with pytest.raises(WorkerCrashed):
+        group.generate(0, ("die", 1))
+    assert group.endings == {0: Ending.TERMINATED, 1: Ending.BY_ITSELF}
+
+
 def test_a_rank_that_ignores_the_request_is_killed(make_group: MakeGroup) -> None:
     group = make_group(Painter)
     group.start()
