@@ -225,8 +225,12 @@ def _class_of(ref: str, module: ModuleType, class_name: str, folder: Path) -> ty
 
 
 def _is_model(value: object) -> bool:
-    """Tell a model class by name: the model layer is above this one."""
-    return isinstance(value, type) and any(
-        base.__name__ == "ReactorModel" and base.__module__.startswith("reactor_runtime.model")
-        for base in value.__mro__[1:]
+    """Tell an author's model class by name: the model layer is above this one."""
+    ours = "reactor_runtime.model"
+    return (
+        isinstance(value, type)
+        and not value.__module__.startswith(ours)
+        and any(
+            b.__name__ == "ReactorModel" and b.__module__.startswith(ours) for b in value.__mro__
+        )
     )
