@@ -153,3 +153,9 @@ async def test_stop_ends_a_healthy_pool_with_its_last_hook(serve: Serve) -> None
     await stage.host.stop()
     assert stage.texts == ["ended"]
     assert stage.outlet.reports[-1] == Closed("s1")
+
+
+async def test_a_rank_has_loaded_nothing_of_the_server(serve: Serve) -> None:
+    stage = await serve("tells_what_is_loaded")
+    stage.start()
+    assert await stage.ask_text("tell") == ""

@@ -117,7 +117,7 @@ async def test_a_step_past_its_time_is_reported_with_stacks(
     serve: Serve, caplog: pytest.LogCaptureFixture, how: str
 ) -> None:
     stage = await serve(
-        "sleeps_in_step", turn_timeout_s=0.2, first_turn_timeout_s=0.2, stop_timeout_s=0.2
+        "sleeps_in_step", turn_timeout_s=1.0, first_turn_timeout_s=1.0, stop_timeout_s=0.2
     )
     stage.start()
     await stage.ask("set_how", how=how)
@@ -143,10 +143,10 @@ async def test_a_step_past_its_time_is_reported_with_stacks(
 
 async def test_a_handler_past_its_time_is_reported_too(serve: Serve) -> None:
     stage = await serve(
-        "sleeps_in_step", turn_timeout_s=0.2, first_turn_timeout_s=0.2, stop_timeout_s=0.1
+        "sleeps_in_step", turn_timeout_s=1.0, first_turn_timeout_s=1.0, stop_timeout_s=0.1
     )
     stage.start()
-    call = stage.call("block_in_command", seconds=1.0)
+    call = stage.call("block_in_command", seconds=2.5)
     (failure,) = await stage.outlet.next(HostFailure)
     assert failure.kind is FailureKind.STEP_TIMEOUT
     assert (await stage.reply(call)).error_code == "session_ended"
@@ -156,9 +156,9 @@ async def test_a_handler_past_its_time_is_reported_too(serve: Serve) -> None:
 
 
 async def test_the_first_step_may_take_longer(serve: Serve) -> None:
-    stage = await serve("sleeps_in_step", turn_timeout_s=0.1, first_turn_timeout_s=30)
+    stage = await serve("sleeps_in_step", turn_timeout_s=1.0, first_turn_timeout_s=30)
     stage.start()
-    await stage.ask("set_seconds", seconds=0.4)
+    await stage.ask("set_seconds", seconds=1.5)
     await stage.ask("set_how", how="block")
     stage.join()
     await stage.steps(2)
@@ -166,9 +166,9 @@ async def test_the_first_step_may_take_longer(serve: Serve) -> None:
 
 
 async def test_a_step_that_waits_for_input_is_not_past_its_time(serve: Serve) -> None:
-    stage = await serve("reads_a_microphone", turn_timeout_s=0.05, first_turn_timeout_s=0.05)
+    stage = await serve("reads_a_microphone", turn_timeout_s=0.7, first_turn_timeout_s=0.7)
     stage.start()
-    await stage.ask("set_timeout", timeout=0.3)
+    await stage.ask("set_timeout", timeout=1.4)
     stage.join()
     await stage.noted("timed out")
     assert stage.outlet.of(HostFailure) == []
@@ -177,12 +177,12 @@ async def test_a_step_that_waits_for_input_is_not_past_its_time(serve: Serve) ->
 async def test_a_step_that_waits_for_two_inputs_is_not_past_its_time_when_one_has_come(
     serve: Serve,
 ) -> None:
-    stage = await serve("waits_for_two", turn_timeout_s=0.3, first_turn_timeout_s=0.3)
+    stage = await serve("waits_for_two", turn_timeout_s=0.8, first_turn_timeout_s=0.8)
     stage.open()
     await stage.noted("listening")
     stage.push("mic", np.zeros((1, 480), np.int16))
     await stage.noted("mic came")
-    await asyncio.sleep(0.8)  # longer than a turn may take: nothing must come of it
+    await asyncio.sleep(1.6)  # longer than a turn may take: nothing must come of it
     assert stage.outlet.of(HostFailure) == []
     stage.push("camera", np.zeros((4, 6, 3), np.uint8))
     await stage.noted("listening", times=2)
