@@ -24,6 +24,7 @@ from reactor_runtime.host.rank_reports import RankReports
 from reactor_runtime.host.suspension import Suspension
 from reactor_runtime.host.turn_source import TurnSource
 from reactor_runtime.host.turn_watch import TurnWatch
+from reactor_runtime.log import bind
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.input_buffer import InputBuffer
 from reactor_runtime.model.input_handles import input_buffers
@@ -142,6 +143,7 @@ async def load_on_rank(order: LoadOrder, own: RankParts) -> ModelDriver:
     model = await load_model(
         order.model.load(), outlet=outlet, world=own.world, config_path=order.config_path
     )
+    bind(session=None)  # loads structlog, which the first session would wait for
     vars(model)["_reactor_connected"] = LockstepConnected(outlet.guard)
     _join_buffers(model, own)
     if own.emitter.pinned_fps is None and (fps := class_fps(type(model))) is not None:
