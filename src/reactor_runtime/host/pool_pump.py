@@ -16,6 +16,8 @@ from reactor_runtime.host.host_outlet import FailureKind, RankTiming, StepReport
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.pool_parts import PoolParts
+from reactor_runtime.host.pool_stage import PoolStage
+from reactor_runtime.host.rank_calls import RankCalls
 from reactor_runtime.host.rank_messages import SessionFailed, StepResult
 from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
 from reactor_runtime.host.rank_report_teller import told_cause
@@ -201,7 +203,7 @@ class PoolPump:
     ) -> None:
         own = self._own
         apply_s, self._apply_s = self._apply_s, 0.0
-        ranks = self._timing()
+        ranks = timing_of(own.calls, own.stage)
         log.debug("turn_timing", turn=turn.number, slowest=ranks.slowest, **asdict(ranks))
         own.outlet.step_done(
             StepReport(
@@ -209,7 +211,7 @@ class PoolPump:
                 number=turn.number,
                 step_s=own.clock.now() - began,
                 apply_s=apply_s,
-                wait_s=own.calls.waited_s + own.stage.waited_s,
+                wait_s=own.calls.waited_s + own.stage.spent.room_s,
                 refused=step.refused,
                 idle=idle,
                 error=step.error,
@@ -218,13 +220,14 @@ class PoolPump:
             )
         )
 
-    def _timing(self) -> RankTiming:
-        calls, stage = self._own.calls, self._own.stage
-        return RankTiming(
-            broadcast_s=calls.timing.broadcast_s,
-            compute_s=calls.timing.compute_s,
-            collect_s=calls.timing.collect_s,
-            place_s=calls.timing.place_s,
-            copy_s=stage.copied_s,
-            room_s=stage.waited_s,
-        )
+
+def timing_of(calls: RankCalls, stage: PoolStage) -> RankTiming:
+    """Return where the time of the last call went."""
+    return RankTiming(
+        broadcast_s=calls.timing.broadcast_s,
+        compute_s=calls.timing.compute_s,
+        collect_s=calls.timing.collect_s,
+        place_s=calls.timing.place_s,
+        copy_s=stage.spent.copy_s,
+        room_s=stage.spent.room_s,
+    )

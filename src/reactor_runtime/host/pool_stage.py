@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.distributed.call_result import CallResult
@@ -15,6 +16,14 @@ from reactor_runtime.log import get_logger
 log = get_logger(__name__)
 
 _POLL_S = 1.0
+
+
+@dataclass(slots=True)
+class Spent:
+    """Seconds of a ``show``: waiting for room, and converting."""
+
+    room_s: float = 0.0
+    copy_s: float = 0.0
 
 
 class Flushes:
@@ -36,14 +45,13 @@ class PoolStage:
     Attributes:
         frames: Frames of the last chunk that was shown, which the next one is expected to have.
         pinned_fps: The author's rate; ``None`` while the measured one is used.
-        waited_s: Seconds the last ``show`` waited for room.
-        copied_s: Seconds it took to convert what was shown.
+        spent: Where the time of the last ``show`` went.
     """
 
     def __init__(self, outlet: HostOutlet, gate: Gate, clock: Clock) -> None:
         self.frames = 1
         self.pinned_fps: float | None = None
-        self.waited_s = self.copied_s = 0.0
+        self.spent = Spent()
         self._outlet, self._gate, self._clock = outlet, gate, clock
         self._room = threading.Event()
         self._flushes = Flushes()
@@ -53,7 +61,7 @@ class PoolStage:
     def begin(self) -> None:
         """Note that a call begins whose Outputs may be flushed."""
         self._flushes.outputs = 0
-        self.waited_s = self.copied_s = 0.0
+        self.spent = Spent()
 
     def show(self, result: CallResult, started_at: float) -> None:
         """Show what the ranks emitted in a call that began at *started_at*.
@@ -110,14 +118,14 @@ class PoolStage:
                 self._room.wait(_POLL_S)
             return False
         finally:
-            self.waited_s += self._clock.now() - began
+            self.spent.room_s += self._clock.now() - began
 
     def _put(self, chunk: Chunk) -> None:
         began = self._clock.now()
         self._outlet.put(chunk)
         # A step is not over before its frames are converted; the next chunk bears that time.
         self._owed_s = self._clock.now() - began
-        self.copied_s += self._owed_s
+        self.spent.copy_s += self._owed_s
         self.frames = frames_in(chunk)
 
     def _warn_of_stray(self, emitted: Sequence[Emitted | None]) -> None:
