@@ -98,8 +98,9 @@ class ControlApi:
             left = deadline - asyncio.get_running_loop().time()
             if orders.version != since or left <= 0 or self._is_closing:
                 return _json(orders)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), left)
+            if await _hangs_up(request, changed, left):
+                await run_in_threadpool(self._plane.hang_up, agent)
+                return Response(status_code=499)
 
     async def report(self, request: Request) -> Response:
         """Take what an agent says of a task."""
@@ -182,6 +183,18 @@ class FileRoutes:
         sha256 = request.query_params["sha256"]
         await self._shelf.receive(request.stream(), target, sha256, MAX_OUTPUT_BYTES)
         return Response(status_code=204)
+
+
+async def _hangs_up(request: Request, changed: asyncio.Event, seconds: float) -> bool:
+    """Wait for a change, for *seconds* at most; return whether the client went away meanwhile."""
+    gone = asyncio.ensure_future(request.receive())
+    change = asyncio.ensure_future(changed.wait())
+    try:
+        await asyncio.wait({gone, change}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        return gone.done() and gone.result()["type"] == "http.disconnect" and not change.done()
+    finally:
+        gone.cancel()
+        change.cancel()
 
 
 async def serve_control_plane(

@@ -62,7 +62,11 @@ class ControlPlane:
         self._on_change = on_change
         self._lock = threading.RLock()
         self._version = secrets.randbits(40)  # an agent's number of before a restart is no match
-        self._leases = Leases(self._settings.heartbeat_s, self._settings.heartbeat_limit_s)
+        self._leases = Leases(
+            self._settings.heartbeat_s,
+            self._settings.heartbeat_limit_s,
+            self._settings.control_timeout_s,
+        )
         self._leases.begin(clock.now(), store.agents())
         self._dispatcher = Dispatcher(store, self._leases.is_alive)
 
@@ -139,6 +143,11 @@ class ControlPlane:
             offer = self._store.agents().get(agent_id)
             tasks = self._dispatcher.orders(agent_id, offer.incarnation) if offer else ()
             return Orders(version=self._version, tasks=tasks)
+
+    def hang_up(self, agent_id: str) -> None:
+        """Note that an agent closed the connection it was to be told of changes by."""
+        with self._lock:
+            self._leases.hang_up(agent_id)
 
     def report(self, report: Report) -> None:
         """Take what an agent says of a task; one that is known already changes nothing.

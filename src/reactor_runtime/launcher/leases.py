@@ -1,7 +1,9 @@
 """Leases: when each agent was last heard, and who is lost.
 
 Nobody is judged for two limits after a start or after a pause of the judge itself: the silence
-may have been its own. Monotonic seconds only; a moved wall clock changes nothing.
+may have been its own. For the same reason, when all are silent at once and none has hung up, it is
+the judge who is cut off, and they have until their own patience ends. Monotonic seconds only; a
+moved wall clock changes nothing.
 """
 
 from collections.abc import Iterable
@@ -10,8 +12,9 @@ from collections.abc import Iterable
 class Leases:
     """Who is alive, as far as signs of life tell."""
 
-    def __init__(self, heartbeat_s: float, limit_s: float) -> None:
-        self._pause_s, self._limit_s = heartbeat_s, limit_s
+    def __init__(self, heartbeat_s: float, limit_s: float, patience_s: float) -> None:
+        self._pause_s, self._limit_s, self._patience_s = heartbeat_s, limit_s, patience_s
+        self._hung_up: set[str] = set()
         self._heard: dict[str, float] = {}
         self._alive: set[str] = set()
         self._lost: set[str] = set()
@@ -30,7 +33,12 @@ class Leases:
         was_alive = agent_id in self._alive
         self._alive.add(agent_id)
         self._lost.discard(agent_id)
+        self._hung_up.discard(agent_id)
         return not was_alive
+
+    def hang_up(self, agent_id: str) -> None:
+        """Note that the agent's end of a held connection was closed: it is gone, or was cut."""
+        self._hung_up.add(agent_id)
 
     def judge(self, now: float) -> set[str]:
         """Return the agents that are lost from now on. To be called often."""
@@ -40,6 +48,8 @@ class Leases:
         if now < self._judges_from:
             return set()
         silent = {a for a, heard in self._heard.items() if now - heard > self._limit_s}
+        if all(now - heard > 2 * self._pause_s for heard in self._heard.values()):
+            silent = {a for a in silent if a in self._hung_up or self._is_given_up(a, now)}
         newly = silent - self._lost
         self._lost |= newly
         self._alive -= newly
@@ -53,8 +63,12 @@ class Leases:
         """Return the lost agents that were last heard longer than *seconds* ago."""
         return {a for a in self._lost if now - self._heard[a] > seconds}
 
+    def _is_given_up(self, agent_id: str, now: float) -> bool:
+        return now - self._heard[agent_id] > self._patience_s
+
     def forget(self, agent_id: str) -> None:
         """Drop an agent."""
         self._heard.pop(agent_id, None)
+        self._hung_up.discard(agent_id)
         self._alive.discard(agent_id)
         self._lost.discard(agent_id)

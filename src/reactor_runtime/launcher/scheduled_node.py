@@ -143,12 +143,13 @@ class ScheduledNode:
         ranks = set(range(self._place.num_workers)) - {self._place.node_rank}
         found: list[RankFailure] = []
         patience: float | None = None
+        ranks -= {failure.node_rank for failure in self._foreign if failure.rank is None}
         while ranks:
             for rank in [r for r in ranks if client.has(f"{_ENDED}/{r}")]:
                 ranks.discard(rank)
                 found += failures_from_text(client.get(f"{_ENDED}/{rank}"))
             if client.has(_FAILED) or self._foreign:
-                patience = patience or time.monotonic() + LIMIT_S
+                patience = patience or time.monotonic() + LIMIT_S / 2
             if patience is not None and time.monotonic() > patience:
                 break
             time.sleep(0.05)

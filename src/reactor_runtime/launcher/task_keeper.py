@@ -23,6 +23,7 @@ from reactor_runtime.launcher.tether import (
 
 TIMED_OUT_STATUS = 124
 _SWEEP_S = 5.0
+_TIDY_S = 0.5
 
 
 class TaskKeeper:
@@ -64,9 +65,9 @@ class TaskKeeper:
         if self._stop_by is None and now > min(self._heard_at + self._silence_s, self._ends_at):
             self._timed_out = now > self._ends_at
             self._stop(pid)
-        if self._stop_by is not None and now > self._stop_by:
+        if self._stop_by and (now > self._stop_by or self._has_no_rank_left(now, pid)):
             _kill(pid, signal.SIGKILL)
-        ready, _, _ = select.select(sources, [], [], 0.25)
+        ready, _, _ = select.select(sources, [], [], 0.1 if self._stop_by else 0.25)
         if self._wake in ready:
             os.read(self._wake, 4096)
         if 0 in ready:
@@ -79,6 +80,11 @@ class TaskKeeper:
         if self._stop_by == 0:  # a signal came
             self._stop_by = None
             self._stop(pid)
+
+    def _has_no_rank_left(self, now: float, pid: int) -> bool:
+        """Whether the command only tidies up, which it may do for ever when its store is gone."""
+        had_s = now - ((self._stop_by or now) - self._grace_s)
+        return had_s > _TIDY_S and set(descendants(os.getpid())) <= {pid}
 
     def _stop(self, pid: int) -> None:
         if self._stop_by is None:

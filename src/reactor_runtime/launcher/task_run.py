@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
+from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError, NodeNetworkError
 from reactor_runtime.launcher.agent_messages import (
     Delivered,
     Ended,
@@ -22,7 +22,7 @@ from reactor_runtime.launcher.checkpoints import newest_checkpoint
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.log_shipper import LogShipper
-from reactor_runtime.launcher.meeting import Place, meet
+from reactor_runtime.launcher.meeting import Place, is_cut_off, meet
 from reactor_runtime.launcher.network import NodeAddress, choose_address
 from reactor_runtime.launcher.node_process import NodeProcess
 from reactor_runtime.launcher.plan import plan_group
@@ -138,13 +138,19 @@ class TaskRun:
         task = plan_group(job)[order.node_rank]
         self._process = NodeProcess(task, endpoint, node, self._work_dir)
         self._say(Started())
-        return self._process.run(self._node.patience_s, logs.write, self._stop)
+        outcome, failures = self._process.run(self._node.patience_s, logs.write, self._stop)
+        cut = None if outcome is Outcome.SUCCEEDED else is_cut_off(place)
+        return (Outcome.FAILED, [cut, *failures]) if cut else (outcome, failures)
 
     def _own_address(self) -> NodeAddress:
         wanted = self._order.job.rendezvous.interface
-        return (
-            self._node.address if wanted is None else choose_address(self._node.client.url, wanted)
-        )
+        if wanted is None:
+            return self._node.address
+        address = choose_address(self._node.client.url, wanted)
+        if address.is_loopback and not self._node.address.is_loopback:
+            reason = "is loopback, which the job's other hosts cannot reach; name another one"
+            raise NodeNetworkError(wanted, reason)
+        return address
 
     def _endpoint(self, address: NodeAddress) -> str:
         if self._order.node_rank > 0:

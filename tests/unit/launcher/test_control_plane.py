@@ -175,13 +175,37 @@ def test_after_a_start_or_a_pause_nobody_is_judged_for_two_limits(control: Contr
     control.run(job)
     control.clock.time += 3600  # the control plane was stopped, as by SIGSTOP
     control.plane.tick()
-    control.pass_time(9)
+    control.pass_time(9, "a")
     assert control.plane.job(job.job_id).state is JobState.RUNNING
     control.restart()
-    control.pass_time(9)
+    control.pass_time(9, "a")
     assert control.plane.job(job.job_id).state is JobState.RUNNING
-    control.pass_time(3)
-    assert control.plane.job(job.job_id).state is JobState.FAILED  # both nodes are lost
+    control.pass_time(3, "a")
+    assert control.plane.job(job.job_id).state is JobState.STOPPING
+
+
+def test_when_all_are_silent_the_control_plane_is_cut_off_and_judges_nobody(
+    control: Control,
+) -> None:
+    control.pass_time(20, "a", "b")
+    job = control.submit()
+    control.run(job)
+    control.pass_time(50)
+    assert control.plane.job(job.job_id).state is JobState.RUNNING
+    control.pass_time(5, "a", "b")
+    assert control.plane.job(job.job_id).state is JobState.RUNNING
+    control.pass_time(62)
+    assert control.plane.job(job.job_id).state is JobState.FAILED
+
+
+def test_who_has_hung_up_is_lost_even_if_all_are_silent(control: Control) -> None:
+    control.pass_time(20, "a", "b")
+    job = control.submit()
+    control.run(job)
+    control.plane.hang_up("b")
+    control.pass_time(6)
+    record = control.plane.job(job.job_id)
+    assert record.reason == "node 1: lost: no heartbeat for 5 s (agent b at 10.0.0.2)"
 
 
 def test_a_moved_wall_clock_loses_nobody(control: Control) -> None:

@@ -1,0 +1,181 @@
+"""The commands as a person uses them: launch, submit, jobs, and one node under a scheduler."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from tests.process.cli import command_line, environment, reactor
+from tests.process.launcher.cluster import SCRIPTS, TOKEN, Cluster, bearing, wait_for
+
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(180)]
+EXAMPLE = Path(__file__).parents[3] / "examples" / "launch" / "all_reduce.yaml"
+MARK = f"TEST_MARK=commands-{os.getpid()}"
+
+
+def start(*arguments: str, cwd: Path, **env: str) -> "subprocess.Popen[str]":
+    key, value = MARK.split("=")
+    return subprocess.Popen(
+        command_line(*arguments),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=environment(**{key: value}, **env),
+    )
+
+
+def write_job(folder: Path, script: str, *args: str, **more: object) -> Path:
+    file = folder / "job.yaml"
+    lines = [f"{key}: {value}" for key, value in more.items()]
+    file.write_text(
+        f"name: job\nsource: {SCRIPTS}\nentrypoint: {script}\nargs: {list(args)}\n"
+        f"env: {{TEST_FOLDER: {folder}}}\nnum_workers: 2\n" + "\n".join(lines)
+    )
+    return file
+
+
+def test_launch_runs_the_example_of_the_readme(tmp_path: Path) -> None:
+    run = start("launch", str(EXAMPLE), cwd=tmp_path)
+    out, err = run.communicate(timeout=120)
+    assert run.returncode == 0, err
+    assert sorted(out.splitlines()) == [
+        f"[all_reduce node{rank // 2} rank{rank}] rank {rank} of 4: the sum is 6"
+        for rank in range(4)
+    ]
+    found = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.txt")}
+    folder = "outputs/all_reduce-1"
+    assert found == {f"{folder}/node{rank // 2}/sum-{rank}.txt" for rank in range(4)}
+    assert "job all_reduce-1 succeeded" in err
+    assert bearing(MARK) == {}
+
+
+def test_launch_ends_with_the_jobs_failure(tmp_path: Path) -> None:
+    run = start("launch", str(write_job(tmp_path, "act.py", "exit", "1", "7")), cwd=tmp_path)
+    _, err = run.communicate(timeout=120)
+    assert run.returncode == 1
+    assert "job job-1 failed: node 1, rank 1 ended with exit code 7" in err
+    assert bearing(MARK) == {}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, status: int) -> None:
+    run = start("launch", str(write_job(tmp_path, "act.py", "sleep")), cwd=tmp_path)
+    wait_for(lambda: len(list(tmp_path.glob("here-*"))) == 2, "both ranks run")
+    run.send_signal(number)
+    ended_at = time.monotonic()
+    wait_for(lambda: not bearing(MARK), "everything is gone")
+    assert time.monotonic() - ended_at < (5 if number == signal.SIGKILL else 15)
+    run.communicate(timeout=30)
+    assert run.returncode == status
+
+
+def test_a_dry_run_shows_every_node_and_starts_nothing(tmp_path: Path) -> None:
+    ran = reactor("launch", str(EXAMPLE), "--dry-run", cwd=tmp_path)
+    assert ran.status == 0
+    assert "node 0 of 2: ranks 0, 1 of 4" in ran.out
+    assert "node 1 of 2: ranks 2, 3 of 4" in ran.out
+    assert ran.out.count("-m torch.distributed.run --nnodes 2 --nproc-per-node 2") == 2
+    assert ran.out.count("MASTER_PORT=PORT") == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_submit_and_jobs(shared: Cluster, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    where = ("--control", shared.url, "--token-file", str(token))
+    job = write_job(tmp_path, "act.py", "flood", "-1", "3")
+    ran = reactor("submit", str(job), "--follow", *where)
+    assert ran.status == 0, ran.err
+    job_id, *lines = ran.out.splitlines()
+    assert "[job node1 rank1] line 2 of rank 1" in lines
+    assert f"{job_id} " in reactor("jobs", "list", *where).out
+    shown = reactor("jobs", "show", job_id, *where).out
+    assert f"job {job_id} succeeded" in shown
+    assert "node 1 on node1 (127.0.0.1): succeeded" in shown
+    logs = reactor("jobs", "logs", job_id, "--node", "1", "--follow", *where).out
+    assert "node1 rank1] line 0 of rank 1" in logs
+    assert "node0" not in logs
+    assert reactor("jobs", "cancel", job_id, *where).out == f"{job_id} succeeded\n"
+    nobody = reactor("jobs", "show", "job-999", *where)
+    assert (nobody.status, "there is no job job-999" in nobody.err) == (1, True)
+    stranger = reactor("jobs", "list", "--control", shared.url)
+    assert "a valid token is required" in stranger.err
+
+
+def test_a_control_plane_off_loopback_wants_a_token() -> None:
+    ran = reactor("control-plane", "--host", "0.0.0.0", "--port", "0")
+    assert ran.status == 2
+    assert "0.0.0.0 without a token; wanted --token-file FILE" in ran.err
+
+
+SLURM = [
+    {"SLURM_JOB_ID": str(os.getpid()), "SLURM_NODEID": str(node), "SLURM_JOB_NUM_NODES": "2",
+     "SLURM_JOB_NODELIST": "localhost"}
+    for node in range(2)
+]  # fmt: skip
+KUBERNETES = [
+    {"JOB_COMPLETION_INDEX": str(node), "JOB_NAME": "localhost", "JOB_UID": f"u{os.getpid()}"}
+    for node in range(2)
+]
+
+
+def test_two_nodes_under_slurm(tmp_path: Path) -> None:
+    job = str(write_job(tmp_path, "gloo.py", "sum"))
+    runs = [start("launch", job, "--from-env", "slurm", cwd=tmp_path, **env) for env in SLURM]
+    said = [run.communicate(timeout=120) for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], said
+    for node, (out, _) in enumerate(said):
+        assert out == f"[job node{node} rank{node}] rank {node} of 2: the sum is 1\n"
+    assert bearing(MARK) == {}
+
+
+@pytest.mark.parametrize("act", [("exit", "1", "7"), ("kill", "0")])
+def test_a_failure_reaches_the_other_node_through_the_store(
+    tmp_path: Path, act: tuple[str, ...]
+) -> None:
+    env = [{**variables, "HOSTALIASES": ""} for variables in SLURM]
+    job = str(write_job(tmp_path, "act.py", *act))
+    runs = [start("launch", job, "--from-env", "slurm", cwd=tmp_path, **each) for each in env]
+    said = [run.communicate(timeout=120)[1] for run in runs]
+    assert [run.returncode for run in runs] == [1, 1]
+    wanted = "rank 1 ended with exit code 7" if act[0] == "exit" else "rank 0 ended with signal"
+    assert all(wanted in text.partition("then:")[0] for text in said), said
+    assert bearing(MARK) == {}
+
+
+@pytest.mark.parametrize("node", [0, 1])
+def test_a_killed_launcher_of_a_node_is_noticed_by_the_other(tmp_path: Path, node: int) -> None:
+    job = str(write_job(tmp_path, "act.py", "sleep"))
+    runs = [start("launch", job, "--from-env", "slurm", cwd=tmp_path, **env) for env in SLURM]
+    wait_for(lambda: len(list(tmp_path.glob("here-*"))) == 2, "both ranks run")
+    runs[node].kill()
+    killed_at = time.monotonic()
+    _, err = runs[1 - node].communicate(timeout=90)
+    runs[node].communicate(timeout=10)
+    assert time.monotonic() - killed_at < 30
+    assert runs[1 - node].returncode == 1
+    assert "lost" in err
+    wait_for(lambda: not bearing(MARK), "nothing is left")
+
+
+def test_a_node_that_never_comes_ends_the_wait(tmp_path: Path) -> None:
+    job = str(write_job(tmp_path, "act.py", "sleep", rendezvous="{join_timeout_s: 4}"))
+    run = start("launch", job, "--from-env", "slurm", cwd=tmp_path, **SLURM[0])
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert "node 1 did not join within 4 s" in err
+    assert "a loopback address that only its own host can reach" in err
+    assert bearing(MARK) == {}
+
+
+def test_a_master_that_nobody_knows(tmp_path: Path) -> None:
+    job = str(write_job(tmp_path, "act.py", "sleep", rendezvous="{join_timeout_s: 3}"))
+    variables = {**KUBERNETES[1], "JOB_SERVICE": "nowhere.invalid"}
+    run = start("launch", job, "--from-env", "kubernetes", cwd=tmp_path, **variables)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 2
+    assert "the node of rank 0 has an unknown name" in err
