@@ -56,8 +56,8 @@ def open_files() -> list[str]:
 
 
 def shared_blocks() -> set[str]:
-    """Named shared memory of the kinds that a runtime or its libraries could make."""
-    kinds = ("reactor", "psm_", "sem.", "torch_", "pym-")
+    """Named shared memory of the kinds that could be ours; other programs have theirs."""
+    kinds = ("reactor", "torch_")
     return {entry.name for entry in Path("/dev/shm").iterdir() if entry.name.startswith(kinds)}
 
 
