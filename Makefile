@@ -33,6 +33,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
+	$(BIN)/python tests/surface_types.py
 	$(BIN)/python -m pytest -q tests/unit/test_layout.py
 
 format: $(VENV)/.lint

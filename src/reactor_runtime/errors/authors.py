@@ -8,7 +8,8 @@ class CommandError(ReactorError):
 
     def __init__(self, code: str, message: str = "") -> None:
         super().__init__(code, message)
-        self.code, self.message = code, message
+        self.code: str = code
+        self.message: str = message
 
     def __str__(self) -> str:
         return f"{self.code}: {self.message}" if self.message else self.code

@@ -59,8 +59,9 @@ class InputBuffer:
 
     def __init__(self, track: Track | None = None) -> None:
         self.track = track
-        self.total_received = 0
-        self.dropped = self.skipped = 0
+        self.total_received: int = 0
+        self.dropped: int = 0
+        self.skipped: int = 0
         self.while_starved: Callable[[], AbstractContextManager[None]] = nullcontext
         self.time_out: Callable[[float | None], AbstractAsyncContextManager[Any]] = asyncio.timeout
         self._frames: deque[InputFrame] = deque()
