@@ -1,0 +1,140 @@
+"""The control plane's door: who may come in, with how much, and what it makes of rubbish."""
+
+import asyncio
+import contextlib
+import pickle
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
+from reactor_runtime.launcher.agent_messages import Beat, NodeOffer
+from reactor_runtime.launcher.contracts import DistributedJob
+from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.launcher.control_link import ControlLink
+from reactor_runtime.launcher.control_program import ControlProgram, open_listener
+
+TOKEN = "a-token-for-tests-only"
+OFFER = NodeOffer(
+    agent_id="a", incarnation="1", host_id="h", address="10.0.0.1", interface="eth0", procs=1
+)
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    listener = open_listener("127.0.0.1", 0)
+    program = ControlProgram(state=tmp_path / "s", outputs=tmp_path / "o", token=TOKEN)
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+    is_up = threading.Event()
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        running.append((asyncio.get_running_loop(), stop))
+        is_up.set()
+        await program.run(listener, stop)
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    assert is_up.wait(10)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    loop, stop = running[0]
+    loop.call_soon_threadsafe(stop.set)
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("token", [None, "wrong", TOKEN + "x", ""])
+def test_without_the_token_nothing_is_told_or_taken(url: str, token: str | None) -> None:
+    stranger = ControlClient(url, token)
+    for call in (stranger.jobs, lambda: stranger.register(OFFER), lambda: stranger.cancel("j-1")):
+        with pytest.raises(ControlPlaneError) as caught:
+            call()
+        assert caught.value.status == 401
+    assert ControlClient(url, TOKEN).jobs() == []
+
+
+def test_an_agent_that_is_not_known_is_asked_to_register(url: str) -> None:
+    client = ControlClient(url, TOKEN)
+    beat = Beat(agent_id="a", incarnation="1")
+    assert client.beat(beat) is None
+    assert client.register(OFFER).heartbeat_s == 1.0
+    answer = client.beat(beat)
+    assert answer is not None
+    assert answer.stop == ()
+    assert client.orders("a", -1, 5).tasks == ()
+
+
+def test_a_job_whose_source_was_not_sent_is_refused(url: str) -> None:
+    job = DistributedJob(name="j", entrypoint="t.py")
+    with pytest.raises(ControlPlaneError, match="has not been sent"):
+        ControlClient(url, TOKEN).submit(job, "0" * 64)
+
+
+class Marker:
+    """Writes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Path.touch, (self.path,))
+
+
+@pytest.mark.parametrize("path", ["/v1/agents", "/v1/beats", "/v1/reports", "/v1/jobs"])
+def test_rubbish_is_refused_and_runs_nothing(url: str, path: str, tmp_path: Path) -> None:
+    link = ControlLink(url, TOKEN)
+    marker = tmp_path / "marker"
+    for body in (
+        pickle.dumps(Marker(marker)),
+        b"",
+        b"{",
+        b"[]",
+        b'{"agent_id": "../x"}',
+        b"\0" * 99,
+    ):
+        with pytest.raises(ControlPlaneError) as caught:
+            link.ask("POST", path, body)
+        assert caught.value.status == 422
+    assert not marker.exists()
+
+
+def test_a_body_past_its_cap_is_refused(url: str) -> None:
+    with pytest.raises((ControlPlaneError, ControlPlaneAbsentError)):
+        ControlLink(url, TOKEN).ask("POST", "/v1/jobs", b" " * (1024**2 + 1))
+    assert ControlClient(url, TOKEN).jobs() == []
+
+
+def test_raw_bytes_on_the_port_hurt_nobody(url: str) -> None:
+    host, _, port = url.removeprefix("http://").partition(":")
+    for words in (pickle.dumps([1]), b"\xff" * 512, (1 << 30).to_bytes(8, "little") + b"x"):
+        with socket.create_connection((host, int(port)), timeout=5) as raw:
+            raw.sendall(words)
+            raw.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(ConnectionError):
+                while raw.recv(4096):
+                    pass
+    assert ControlClient(url, TOKEN).jobs() == []
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/../../../x"])
+def test_an_output_cannot_leave_its_folder(url: str, name: str, tmp_path: Path) -> None:
+    file = tmp_path / "f"
+    file.write_text("x")
+    with pytest.raises((ControlPlaneError, ControlPlaneAbsentError)):
+        ControlClient(url, TOKEN).files.send_output("j-1", 0, name, file)
+
+
+def test_nobody_there_is_said(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(ControlPlaneAbsentError, match="no control plane at"):
+        ControlClient(f"http://127.0.0.1:{port}").jobs()
+
+
+def test_the_launcher_unpickles_nothing() -> None:
+    folder = Path(__file__).parents[3] / "src" / "reactor_runtime" / "launcher"
+    guilty = [p.name for p in folder.glob("*.py") if "pickle" in p.read_text()]
+    assert guilty == []

@@ -1,0 +1,112 @@
+"""Nodes meet over a real store: who cannot reach whom, who did not come, and in what time."""
+
+import socket
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("torch")
+
+from reactor_runtime.errors import RendezvousError
+from reactor_runtime.launcher.meeting import Place, is_cut_off, meet
+from reactor_runtime.launcher.rendezvous_store import HeldStore, StoreClient, within
+
+pytestmark = pytest.mark.torch
+
+
+def place(endpoint: str, node: int, attempt: str = "a.1", limit_s: float = 5.0) -> Place:
+    return Place(
+        endpoint=endpoint,
+        attempt_id=attempt,
+        node_rank=node,
+        num_workers=2,
+        join_timeout_s=limit_s,
+        addresses=("10.0.0.1", "10.0.0.2"),
+    )
+
+
+def test_two_nodes_meet_and_hear_node_0s_word() -> None:
+    store = HeldStore("127.0.0.1", None)
+    said: list[str | None] = []
+    peer = threading.Thread(
+        target=lambda: said.append(meet(place(store.endpoint, 1), threading.Event())[1])
+    )
+    peer.start()
+    _, word = meet(place(store.endpoint, 0), threading.Event(), "/c/step-3")
+    peer.join(10)
+    assert (word, said) == ("/c/step-3", ["/c/step-3"])
+    assert is_cut_off(place(store.endpoint, 1)) is None
+    store.close()
+
+
+def test_who_did_not_come_is_named() -> None:
+    store = HeldStore("127.0.0.1", None)
+    with pytest.raises(RendezvousError, match=r"node 1 \(10\.0\.0\.2\) did not join within 1 s"):
+        meet(place(store.endpoint, 0, limit_s=1), threading.Event())
+    store.close()
+
+
+def test_a_node_of_another_attempt_has_not_come() -> None:
+    store = HeldStore("127.0.0.1", None)
+    errors: list[RendezvousError] = []
+
+    def other() -> None:
+        with pytest.raises(RendezvousError) as caught:
+            meet(place(store.endpoint, 1, "a.2", limit_s=1), threading.Event())
+        errors.append(caught.value)
+
+    peer = threading.Thread(target=other)
+    peer.start()
+    with pytest.raises(RendezvousError, match="did not join"):
+        meet(place(store.endpoint, 0, limit_s=1), threading.Event())
+    peer.join(10)
+    assert "gave no go within 1 s" in str(errors[0])
+    store.close()
+
+
+def test_a_silent_listener_is_no_store() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        words = r"node 1 \(10\.0\.0\.2\) cannot reach the store of node 0 \(10\.0\.0\.1\) at 127"
+        with pytest.raises(RendezvousError, match=words):
+            meet(place(endpoint, 1, limit_s=1.5), threading.Event())
+        assert time.monotonic() - began < 5
+
+
+def test_a_cut_is_said_with_both_names() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        failure = is_cut_off(place(f"127.0.0.1:{silent.getsockname()[1]}", 1))
+    assert failure is not None
+    assert "node 1 (10.0.0.2) cannot reach node 0 (10.0.0.1) any more" in failure.message
+
+
+def test_the_port_is_held_and_listens_on_its_own_address_only() -> None:
+    store = HeldStore("127.0.0.1", None)
+    with pytest.raises(RendezvousError, match=f"port {store.port}: Address already in use"):
+        HeldStore("127.0.0.1", store.port)
+    with socket.socket() as other:
+        other.bind(("127.0.0.2", store.port))
+    client = StoreClient(store.endpoint, "a.1", 5)
+    client.set("k", "v")
+    assert (client.get("k"), client.has("k"), client.has("no")) == ("v", True, False)
+    store.close()
+
+
+def test_a_call_that_hangs_is_left_behind() -> None:
+    gate = threading.Event()
+    with pytest.raises(RendezvousError, match=r"it: no answer within 0\.1 s"):
+        within(0.1, gate.wait, "it", 0)
+    gate.set()
+
+
+def test_stop_ends_the_waiting() -> None:
+    store = HeldStore("127.0.0.1", None)
+    stop = threading.Event()
+    threading.Timer(0.2, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(RendezvousError):
+        meet(place(store.endpoint, 0, limit_s=30), stop)
+    assert time.monotonic() - began < 5
+    store.close()
