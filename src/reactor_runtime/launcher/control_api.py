@@ -54,6 +54,7 @@ class ControlApi:
         """Return the application; every request must bear *token* when there is one."""
         routes = [
             Route("/v1/agents", self.register, methods=["POST"]),
+            Route("/v1/agents", self.agents, methods=["GET"]),
             Route("/v1/beats", self.beat, methods=["POST"]),
             Route("/v1/agents/{agent}/orders", self.orders, methods=["GET"]),
             Route("/v1/reports", self.report, methods=["POST"]),
@@ -81,6 +82,10 @@ class ControlApi:
         """Take an agent in."""
         offer = await _body(request, NodeOffer)
         return _json(await run_in_threadpool(self._plane.register, offer))
+
+    async def agents(self, request: Request) -> Response:
+        """Return the names of the agents that have registered."""
+        return JSONResponse(await run_in_threadpool(self._plane.agents))
 
     async def beat(self, request: Request) -> Response:
         """Take a sign of life; 410 asks the agent to register."""

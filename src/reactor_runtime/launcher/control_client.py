@@ -34,6 +34,10 @@ class ControlClient:
         answer = self._link.ask("POST", "/v1/agents", offer.model_dump_json())
         return Terms.model_validate_json(answer)
 
+    def is_known(self, agent_id: str) -> bool:
+        """Return whether an agent of that name has registered."""
+        return agent_id in json.loads(self._link.ask("GET", "/v1/agents"))
+
     def beat(self, beat: Beat) -> BeatAnswer | None:
         """Give a sign of life; ``None`` when the node must be offered again."""
         try:

@@ -126,6 +126,10 @@ class ControlPlane:
         self._changed()
         return self.terms
 
+    def agents(self) -> list[str]:
+        """Return the names of the agents that are alive."""
+        return [name for name in self._store.agents() if self._leases.is_alive(name)]
+
     def beat(self, beat: Beat) -> BeatAnswer | None:
         """Take a sign of life; ``None`` when the agent must register (again)."""
         with self._lock:
@@ -178,11 +182,6 @@ class ControlPlane:
                 has_changed = before != self._store.live_jobs()
         if has_changed:
             self._changed()
-
-    @property
-    def version(self) -> int:
-        """Grows with every change."""
-        return self._version
 
     def _edit(self, job_id: str, change: Callable[[JobRecord], JobRecord]) -> JobRecord:
         with self._lock, self._store.change():

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from reactor_runtime.errors import ControlPlaneAbsentError
 from reactor_runtime.launcher.agent_program import AgentSettings
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.control_client import ControlClient
@@ -20,6 +22,7 @@ from reactor_runtime.launcher.source_bundle import pack_source
 
 _AGENT = "reactor_runtime.launcher.agent_program"
 _END_S = 3.0
+_POLL_S = 0.05
 
 
 class LocalBackend:
@@ -51,9 +54,26 @@ class LocalBackend:
 
     def submit(self, source: Path) -> JobRecord:
         """Pack *source* and queue the job."""
+        return self.resubmit(self._job, source)
+
+    def resubmit(self, job: DistributedJob, source: Path) -> JobRecord:
+        """Pack *source* and queue *job*, whose nodes are no more and no larger."""
         archive = self._folder / "source.tar.gz"
         pack_source(source, archive)
-        return self.client.submit(self._job, self.client.files.send_source(archive))
+        return self.client.submit(job, self.client.files.send_source(archive))
+
+    def wait_for_agents(self, within_s: float) -> None:
+        """Return once every agent has been taken in.
+
+        Raises:
+            ControlPlaneAbsentError: One has not been within *within_s*.
+        """
+        deadline = time.monotonic() + within_s
+        names = [f"local{rank}" for rank in range(self._job.num_workers)]
+        while not all(self.client.is_known(name) for name in names):
+            if time.monotonic() > deadline:
+                raise ControlPlaneAbsentError(self.client.url, "its agents did not register")
+            time.sleep(_POLL_S)
 
     @contextlib.contextmanager
     def _agent(self, url: str, token: str, rank: int) -> "Iterator[subprocess.Popen[bytes]]":
