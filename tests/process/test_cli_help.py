@@ -49,7 +49,10 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 
 def test_help_names_every_command_and_every_flag() -> None:
     out = reactor("--help").out
-    for command in ("serve", "check", "schema", "init", "doctor"):
+    for command in (
+        "serve", "check", "schema", "init", "doctor",
+        "launch", "control-plane", "agent", "submit", "jobs",
+    ):  # fmt: skip
         assert command in out
     for command in ("serve", "check", "doctor"):
         out = reactor(command, "--help", COLUMNS="200").out

@@ -5,6 +5,7 @@ tasks after every change, and what is missing from a list is over. So a lost or 
 changes nothing.
 """
 
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -50,6 +51,7 @@ class Agent:
         Raises:
             ControlPlaneError: The control plane does not want this node.
         """
+        shutil.rmtree(self._folder / "tasks", ignore_errors=True)  # an earlier start's, all gone
         if not self._register():
             return
         for body in (self._beat, self._follow, self._spool.run):

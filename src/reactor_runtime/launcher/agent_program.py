@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-import tempfile
 import uuid
 from pathlib import Path
 
@@ -27,7 +26,7 @@ class AgentSettings(BaseModel):
         name: The node's name, the same after a restart; the host's unless given.
         interface: Network interface to show to peers; that of the route to *control* by default.
         advertise: Address to show to peers; the interface's by default.
-        work_dir: Where tasks, logs and unsent reports are kept.
+        work_dir: Where tasks, logs and unsent reports are kept; below the home folder by default.
         parent_pid: The process to die with.
     """
 
@@ -74,7 +73,7 @@ def run_agent(settings: AgentSettings) -> int:
 
 
 def _folder(settings: AgentSettings) -> Path:
-    folder = settings.work_dir or Path(tempfile.gettempdir(), f"reactor-agent-{settings.name}")
+    folder = settings.work_dir or Path.home() / ".cache" / "reactor" / "agents" / settings.name
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
 

@@ -1,5 +1,7 @@
 """Nodes meet over a real store: who cannot reach whom, who did not come, and in what time."""
 
+import pickle
+import resource
 import socket
 import threading
 import time
@@ -109,4 +111,26 @@ def test_stop_ends_the_waiting() -> None:
     with pytest.raises(RendezvousError):
         meet(place(store.endpoint, 0, limit_s=30), stop)
     assert time.monotonic() - began < 5
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pickle.dumps([1, 2]),
+        b"\xff" * 4096,
+        (1 << 30).to_bytes(8, "little"),
+        b"\x00" + (1 << 30).to_bytes(8, "little") + b"k",  # a key of 1 GiB that never comes
+    ],
+    ids=["pickle", "noise", "length", "long key"],
+)
+def test_rubbish_on_the_rendezvous_port_hurts_no_client(words: bytes) -> None:
+    store = HeldStore("127.0.0.1", None)
+    client = StoreClient(store.endpoint, "a.1", 5)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with socket.create_connection(("127.0.0.1", store.port), timeout=5) as stranger:
+        stranger.sendall(words)
+        client.set("k", "v")
+        assert client.get("k") == "v"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024  # KiB
     store.close()
