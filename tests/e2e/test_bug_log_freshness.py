@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.e2e.serving import Served, own_address, serving
+from tests.e2e.strain import strain
 from tests.models.burnt_number import age, read_number
 from tests.models.shows_its_age import now_ms, picture_of
 
@@ -70,7 +71,7 @@ async def test_a_slow_model_sees_the_newest_picture_of_a_camera() -> None:
             ages = [age(int(look["at_ms"]), int(look["stamp"])) for look in looks]
             stamps = [int(look["stamp"]) for look in looks]
             assert all(age(later, earlier) > 0 for earlier, later in pairwise(stamps))
-            assert max(ages) < 500  # and half a second later, at the end of the step, below 1000
+            assert max(ages) < 500 * strain()  # the step adds 500
             assert figure(served, "reactor_input_frames_dropped_total") > 60
 
 
@@ -81,8 +82,8 @@ async def test_a_fast_model_shows_the_newest_picture_on_a_slow_track() -> None:
             reader = Reader(viewer)
             await viewer.frames(30)
             ages = reader.ages_ms()[10:]
-            assert np.median(ages) < 230  # two periods and the way
-            assert max(ages) < 400
+            assert np.median(ages) < 230 * strain()  # two periods and the way
+            assert max(ages) < 400 * strain()
             assert all(age(later, earlier) > 0 for earlier, later in pairwise(reader.numbers))
             assert figure(served, "reactor_frames_dropped_total") > 100
 
@@ -97,17 +98,17 @@ async def test_a_command_shows_within_a_chunk_and_the_rate_is_held(model: str, c
             first, began = await steps(viewer), time.monotonic()
             await viewer.frames(48)
             last, took_s = await steps(viewer), time.monotonic() - began
-            assert (last - first) * chunk == pytest.approx(15 * took_s, abs=2 + chunk)
+            assert (last - first) * chunk == pytest.approx(15 * took_s, abs=(2 + chunk) * strain())
             for flag in (True, False):
                 asked = time.monotonic()
                 await viewer.reactor.send_command("set_flag", {"flag": flag})
                 await viewer.until(lambda flag=flag: reader.seen[-1][3] is flag)
                 took_s = time.monotonic() - asked
-                assert took_s < max(2, chunk) / 15 + 0.15
+                assert took_s < max(2, chunk) / 15 + 0.15 * strain()
             numbers = reader.numbers
             assert all(age(later, earlier) > 0 for earlier, later in pairwise(numbers))
             gaps = np.diff([at for at, _, _, _ in reader.seen])[5:]
-            assert np.percentile(np.abs(gaps - 1 / 15), 90) < 0.03
+            assert np.percentile(np.abs(gaps - 1 / 15), 90) < 0.03 * strain()
 
 
 async def steps(viewer: SdkViewer) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.strain import strain
 from tests.e2e.wire_client import WEBRTC, HttpSignaling, WireClient, signaling_to, wire_client
 from tests.unit.webrtc.viewer import until
 
@@ -57,29 +58,30 @@ async def test_a_silent_stun_server_delays_neither_answer_nor_health(tmp_path: P
         book, broken = str(tmp_path / "book"), str(tmp_path / "broken")
         with serving(MODEL, "--stun", stun, GUEST_BOOK=book, BROKEN=broken) as served:
             stop = asyncio.Event()
-            polling = asyncio.create_task(slowest_health_s(served, stop))
+            polling = asyncio.create_task(health_waits_s(served, stop))
             async with (
                 signaling_to(served.url) as signaling,
                 offering(signaling) as (client, answer, took_s),
             ):
-                assert took_s < 1.0
+                assert took_s < 1.0 * strain()
                 await client.accept(answer)
             stop.set()
-            assert await polling < 0.1
+            waits = sorted(await polling)
+            assert waits[int(0.9 * len(waits))] < 0.1 * strain()
         assert silent.recv(2048)  # it was asked
 
 
-async def slowest_health_s(served: Served, stop: asyncio.Event) -> float:
-    slowest = 0.0
+async def health_waits_s(served: Served, stop: asyncio.Event) -> list[float]:
+    waits = []
     async with httpx.AsyncClient(base_url=served.url, trust_env=False) as http:
         await http.get("/health")
         while not stop.is_set():
             began = time.monotonic()
             assert (await http.get("/health")).status_code == 200
-            slowest = max(slowest, time.monotonic() - began)
+            waits.append(time.monotonic() - began)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), 0.02)
-    return slowest
+    return waits
 
 
 @needs_network
@@ -94,7 +96,7 @@ async def test_where_there_is_no_path_everybody_hears_it_within_the_limit(tmp_pa
                 assert "a=candidate" in answer
                 url = f"{WEBRTC}/connections/{client.connection_id}/sdp_params"
                 told = await first_that_is_not(202, signaling, url)
-                assert time.monotonic() - begun < 3
+                assert time.monotonic() - begun < 3 * strain()
                 assert "no network path" in told.json()["detail"]
             failure = await first_event(signaling, "error")
             assert "no network path" in failure["detail"]["message"]
@@ -165,13 +167,15 @@ async def only_loopback() -> None:
     from tests.unit.webrtc.offers import application, offer
 
     with serving(MODEL, "--connect-timeout", "1") as served:
-        await until(lambda: "no_network" in served.log() and "loopback" in served.log(), 2)
+        await until(
+            lambda: "no_network" in served.log() and "loopback" in served.log(), 2 * strain()
+        )
         async with signaling_to(served.url) as signaling:
             await signaling.start_session()
             began = time.monotonic()
             refused = await signaling.offer(await signaling.register(), offer(application("0")))
             assert (refused.status_code, "loopback" in refused.text) == (503, True)
-            assert time.monotonic() - began < 2
+            assert time.monotonic() - began < 2 * strain()
             await signaling.http.post("/stop_session", json={})
         served.wait_for_state("ready")
         aioice.ice.get_host_addresses = lambda use_ipv4, use_ipv6: ["127.0.0.1"]

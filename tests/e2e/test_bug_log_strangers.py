@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.process_figures import holdings
 from tests.e2e.serving import Served, own_address, serving
+from tests.e2e.strain import strain
 from tests.e2e.wire_client import SESSION, WireClient, wire_client
 from tests.unit.webrtc.viewer import until
 
@@ -72,8 +73,8 @@ async def goes_on(client: WireClient) -> None:
     """The viewer gets pictures at its rate and answers."""
     frames = client.frames["main_video"]
     seen, began = len(frames), time.monotonic()
-    await until(lambda: len(frames) >= seen + 24, 3)
-    assert 24 / (time.monotonic() - began) > 18  # this process decodes, too
+    await until(lambda: len(frames) >= seen + 24, 3 * strain())
+    assert 24 / (time.monotonic() - began) > 18 / strain()  # this process decodes, too
     assert (await client.call("set_level", {"level": 3})).error.code == ""
 
 
@@ -128,7 +129,7 @@ async def test_endless_bodies_and_evil_names_hurt_no_viewer(served: Served) -> N
         calls = [asyncio.create_task(pour(served, "POST", target)) for target in targets * 5]
         await goes_on(client)
         answers = await asyncio.gather(*calls)
-        assert {answer.split()[1] for answer in answers} == {"413", "404"}
+        assert {"413", "404"} <= {*answers} <= {"413", "404", "reset"}
         for path in (
             "/uploads/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "/uploads/../../etc/passwd", "/uploads/%00",
             "/uploads/" + "a" * 4096, "/uploads/..%5c..%5cx", "/uploads/\u2025\u2215x",
@@ -141,7 +142,7 @@ async def test_endless_bodies_and_evil_names_hurt_no_viewer(served: Served) -> N
 
 
 async def pour(served: Served, method: str, target: str) -> str:
-    """Send a chunked body without end; return the first line of the answer."""
+    """Send a chunked body without end; return the status, or ``reset`` where none was read."""
     host, _, port = served.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -153,8 +154,11 @@ async def pour(served: Served, method: str, target: str) -> str:
                 writer.write(CHUNK)
                 await writer.drain()
                 await asyncio.sleep(0.01)
-            return (await answer).decode()
-    except ConnectionError:
-        return (await answer).decode()
+    except ConnectionError:  # it has had enough; the answer may have come before that
+        pass
     finally:
         writer.close()
+    try:
+        return (await answer).split()[1].decode()
+    except ConnectionError:
+        return "reset"

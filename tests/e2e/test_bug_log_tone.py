@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.e2e.serving import own_address, serving
+from tests.e2e.strain import strain
 from tests.e2e.tones import longest_quiet_s, strongest_hz
 from tests.e2e.wire_client import WireClient, wire_client
 from tests.unit.webrtc.viewer import until
@@ -22,9 +23,9 @@ async def test_a_tone_arrives_whole_at_its_pitch_without_a_gap(singer: str) -> N
     with serving(f"{MODELS}:{singer}") as served:
         async with wire_client(served.url, ("voice", "audio")) as client:
             sound, took_s = await listen(client)
-        assert len(sound) / 48_000 == pytest.approx(took_s, abs=0.08)  # arrival has jitter
+        assert len(sound) / 48_000 == pytest.approx(took_s, abs=0.2)  # arrival has jitter
         assert strongest_hz(sound) == pytest.approx(440, abs=2)
-        assert longest_quiet_s(sound) < 0.02
+        assert longest_quiet_s(sound) < 0.02 * strain() ** 2
         level = np.abs(sound.astype(float)).mean() / 32767
         assert level == pytest.approx(0.3 * 2 / np.pi, rel=0.1)
         assert "error" not in served.log()

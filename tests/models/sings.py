@@ -40,6 +40,7 @@ class Singer(ReactorPipeline):
     output_class: ClassVar[type[Output]]
     rate, channels, chunk = 48_000, 1, 960
     dtype: ClassVar[type] = np.int16
+    buffer_size = 12  # a quarter of a second: the machine has other things to do
 
     @event
     def sing_wrong(self, what: str) -> None:
