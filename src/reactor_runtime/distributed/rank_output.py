@@ -5,7 +5,7 @@ import select
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from reactor_runtime.distributed.rank_log import write_again
@@ -14,7 +14,8 @@ from reactor_runtime.log import get_logger
 _log = get_logger("rank")
 
 _READ: Final = 256 << 10
-_LONGEST_LINE: Final = 64 << 10  # bytes; the rest of a longer line is dropped
+_LONGEST_LINE: Final = 64 << 10  # bytes; a longer line is cut
+_LONGEST_RECORD: Final = 1 << 20  # bytes of a structured line: a long traceback is one
 _BURST: Final = 12_000  # lines of one pipe that may come at once
 _LINE_UNIT: Final = 4 << 10  # bytes of a long line that count as one line more
 _LINES_PER_S: Final = 1_000
@@ -30,16 +31,22 @@ class RankOutput:
         descriptor: The end to read from; closed by ``close``.
         name: ``stdout``, ``stderr``, or ``log`` for structured lines.
         fields: Returns fields for every line, for instance the session.
+        now: Returns monotonic seconds.
     """
 
     def __init__(
-        self, rank: int, descriptor: int, name: str, fields: Callable[[], Mapping[str, Any]]
+        self,
+        rank: int,
+        descriptor: int,
+        name: str,
+        fields: Callable[[], Mapping[str, Any]],
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._rank, self._descriptor, self._name = rank, descriptor, name
         self._fields = fields
         self._reading = threading.Lock()
         self._rest = b""
-        self._budget, self._refilled = float(_BURST), time.monotonic()
+        self._budget = _LineBudget(now)
         self._dropped = 0
         self._tail: deque[str] = deque(maxlen=_LAST_LINES)
 
@@ -77,18 +84,22 @@ class RankOutput:
             os.close(self._descriptor)
             self._descriptor = -1
 
+    @property
+    def _longest(self) -> int:
+        return _LONGEST_RECORD if self._name == "log" else _LONGEST_LINE
+
     def _accept(self, found: bytes) -> None:
-        self._refill()
         whole, separator, rest = (self._rest + found).rpartition(b"\n")
-        if len(rest) > _LONGEST_LINE:
-            whole, separator, rest = whole + separator + rest[:_LONGEST_LINE], b"\n", b""
+        longest = self._longest
+        if len(rest) > longest:
+            whole, separator, rest = whole + separator + rest[:longest], b"\n", b""
             self._dropped += 1
         self._rest = rest
         if separator:
             self._take(whole)
 
     def _take(self, whole: bytes) -> None:
-        budget = max(0, int(self._budget))
+        budget = self._budget.lines()
         lines = whole.split(b"\n", budget + 1)
         if len(lines) > budget:
             kept, rest = lines[:budget], lines[budget:]
@@ -96,9 +107,9 @@ class RankOutput:
         else:
             kept = lines
             self._report_dropped()
-        self._budget -= sum(1 + len(line) // _LINE_UNIT for line in kept)
+        self._budget.spend(kept)
         for line in kept:
-            self._write(line[:_LONGEST_LINE])
+            self._write(line[: self._longest])
 
     def _write(self, line: bytes) -> None:
         extra = {"rank": self._rank, **self._fields()}
@@ -111,11 +122,6 @@ class RankOutput:
             self._tail.append(text)
         _log.info("rank_output", stream=self._name, text=text, **extra)
 
-    def _refill(self) -> None:
-        now = time.monotonic()
-        gained = (now - self._refilled) * _LINES_PER_S
-        self._budget, self._refilled = min(_BURST, self._budget + gained), now
-
     def _finish(self) -> None:
         if self._rest:
             rest, self._rest = self._rest, b""
@@ -127,3 +133,20 @@ class RankOutput:
             dropped, self._dropped = self._dropped, 0
             extra = {"rank": self._rank, **self._fields()}
             _log.warning("rank_output_dropped", stream=self._name, lines=dropped, **extra)
+
+
+class _LineBudget:
+    """How many lines may be logged now: a burst, and so many a second."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._left, self._counted = float(_BURST), now()
+
+    def lines(self) -> int:
+        now = self._now()
+        gained = (now - self._counted) * _LINES_PER_S
+        self._left, self._counted = min(_BURST, self._left + gained), now
+        return max(0, int(self._left))
+
+    def spend(self, lines: Sequence[bytes]) -> None:
+        self._left -= sum(1 + len(line) // _LINE_UNIT for line in lines)
