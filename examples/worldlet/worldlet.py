@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from landscape import PALETTES, SIDE, Camera, Landscape
+from landscape import SIDE, Camera, Landscape
 from numpy.typing import NDArray
 
 from reactor_runtime import (
