@@ -24,9 +24,10 @@ test-matrix: $(VENV)/.test
 	$(BIN)/python -m tests.process.distributed.fault_table
 	MATRIX=all $(BIN)/python -m pytest tests/process/distributed/test_fault_matrix.py $(ARGS)
 
-# Without browser, public client and torch: what runs anywhere in a minute or two.
+# Units and contracts, hosts of processes included, without browser, public client and torch.
 test-fast: $(VENV)/.test
-	$(BIN)/python -m pytest -m "not browser and not sdk and not torch" $(ARGS)
+	$(BIN)/python -m pytest tests/unit tests/contract examples \
+	  -m "not browser and not sdk and not torch" $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
