@@ -1,6 +1,7 @@
 """The commands as a person uses them: launch, submit, jobs, and one node under a scheduler."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -30,9 +31,10 @@ def start(*arguments: str, cwd: Path, **env: str) -> "subprocess.Popen[str]":
 
 def write_job(folder: Path, script: str, *args: str, **more: object) -> Path:
     file = folder / "job.yaml"
+    shutil.copytree(SCRIPTS, folder / "source")
     lines = [f"{key}: {value}" for key, value in more.items()]
     file.write_text(
-        f"name: job\nsource: {SCRIPTS}\nentrypoint: {script}\nargs: {list(args)}\n"
+        f"name: job\nsource: source\nentrypoint: {script}\nargs: {list(args)}\n"
         f"env: {{TEST_FOLDER: {folder}}}\nnum_workers: 2\n" + "\n".join(lines)
     )
     return file
