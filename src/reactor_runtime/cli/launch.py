@@ -93,7 +93,8 @@ def _run(job: "DistributedJob", source: Path, outputs: Path) -> int:
     from reactor_runtime.launcher.job_watch import JobWatch, exit_status
     from reactor_runtime.launcher.local_backend import LocalBackend
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background jobs ignore the latter
+        signal.signal(number, _interrupt)
     with LocalBackend(job, outputs.absolute()) as backend:
         record = backend.submit(source)
         watch = JobWatch(backend.client, record.job_id)

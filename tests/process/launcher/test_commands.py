@@ -1,10 +1,12 @@
 """The commands as a person uses them: launch, submit, jobs, and one node under a scheduler."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,17 @@ from tests.process.launcher.cluster import SCRIPTS, TOKEN, Cluster, bearing, wai
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(180)]
 EXAMPLE = Path(__file__).parents[3] / "examples" / "launch" / "all_reduce.yaml"
 MARK = f"TEST_MARK=commands-{os.getpid()}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    """End what a failed test has left, and say so."""
+    yield
+    left = bearing(MARK)
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    assert left == {}
 
 
 def start(*arguments: str, cwd: Path, **env: str) -> "subprocess.Popen[str]":
