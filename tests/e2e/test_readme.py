@@ -16,14 +16,17 @@ pytestmark = [
 ]
 
 
-def snippets(language: str) -> list[str]:
+def snippet(language: str, holding: str) -> str:
+    """Return the README's one snippet of *language* that holds a text."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    found = [s for s in re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) if holding in s]
+    assert len(found) == 1, f"{len(found)} snippets hold {holding!r}"
+    return str(found[0])
 
 
 async def test_the_model_of_the_readme_is_served_and_steered_by_its_client(tmp_path: Path) -> None:
-    model, client = snippets("python")
-    (manifest,) = snippets("yaml")
+    model, client = snippet("python", "# flow.py"), snippet("python", "reactor_sdk")
+    manifest = snippet("yaml", "flow:Flow")
     (tmp_path / "flow.py").write_text(model)
     (tmp_path / "reactor.yaml").write_text(manifest)
     with serving(".", cwd=tmp_path) as served:
