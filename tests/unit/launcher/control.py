@@ -57,6 +57,9 @@ class Control:
         self.offers: dict[str, NodeOffer] = {}
         self._numbers: dict[tuple[str, int], int] = {}
 
+    def close(self) -> None:
+        self.store.close()
+
     def restart(self) -> None:
         self.store.close()
         self.clock.time = 5.0  # monotonic clocks begin anywhere

@@ -1,5 +1,7 @@
 """The control plane's rules, one by one, on a clock that the test moves."""
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,11 +23,16 @@ SUCCEEDED, FAILED, CANCELLED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CANCEL
 
 
 @pytest.fixture
-def control(tmp_path: Path) -> Control:
-    made = Control(tmp_path / "state.sqlite")
-    made.agent("a")
-    made.agent("b")
-    return made
+def empty(tmp_path: Path) -> Iterator[Control]:
+    with closing(Control(tmp_path / "state.sqlite")) as made:
+        yield made
+
+
+@pytest.fixture
+def control(empty: Control) -> Control:
+    empty.agent("a")
+    empty.agent("b")
+    return empty
 
 
 def test_a_job_succeeds_when_every_node_has(control: Control) -> None:
@@ -342,8 +349,8 @@ def test_nccl_without_cuda_is_refused_before_anything_starts_and_names_the_node(
     assert job.state is JobState.STARTING
 
 
-def test_loopback_will_do_on_one_host_only(tmp_path: Path) -> None:
-    control = Control(tmp_path / "s")
+def test_loopback_will_do_on_one_host_only(empty: Control) -> None:
+    control = empty
     control.agent("a", host_id="h1", address="127.0.0.1")
     control.agent("b", host_id="h2", address="127.0.0.1")
     job = control.submit()
@@ -353,8 +360,8 @@ def test_loopback_will_do_on_one_host_only(tmp_path: Path) -> None:
     assert control.plane.job(job.job_id).state is JobState.STARTING
 
 
-def test_one_address_family_for_a_group(tmp_path: Path) -> None:
-    control = Control(tmp_path / "s")
+def test_one_address_family_for_a_group(empty: Control) -> None:
+    control = empty
     control.agent("a", address="10.0.0.1")
     control.agent("b", address="fd00::2")
     assert "one group needs one family" in control.submit().reason
