@@ -7,7 +7,7 @@ import logging
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +24,7 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture(autouse=True)
-def _logging_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """``configure`` changes the process: put everything back."""
-    root = logging.getLogger()
-    handlers, level = [*root.handlers], root.level
-    hooks = (sys.excepthook, threading.excepthook, sys.unraisablehook)
-    import warnings
-
-    formatwarning = warnings.formatwarning
-    yield
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    sys.excepthook, threading.excepthook, sys.unraisablehook = hooks
-    logging.captureWarnings(False)
-    warnings.formatwarning = formatwarning
-    import structlog
-
-    structlog.reset_defaults()
+pytestmark = pytest.mark.usefixtures("logging_as_before")
 
 
 @pytest.fixture

@@ -271,6 +271,7 @@ class Tenancy:
         await self._close_connections(EndReason.ERROR.value, closes)
         if self._stream is not None:
             self._stream.reset()
+        mark(session=None)
         self._terminated(reason)
 
     async def _close_connections(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:

@@ -1,11 +1,15 @@
 """What a failure ends, and who is told first."""
 
+import io
+import json
+
 import pytest
 from tests.unit.session.room import Room, retained, settle, until
 
 from reactor_runtime.errors import SessionUnavailableError
 from reactor_runtime.host.events import SessionEnded
 from reactor_runtime.host.host_outlet import FailureKind
+from reactor_runtime.log import configure, get_logger
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import SessionState
 
@@ -89,6 +93,25 @@ async def test_a_fatal_failure_ends_the_process_after_clients_were_told(started:
     assert started.session.state is SessionState.TERMINATED
     assert started.transitions()[-2][0] == "eviction"
     assert not started.session.health().ok
+
+
+@pytest.mark.usefixtures("logging_as_before")
+@pytest.mark.parametrize("fatal", [False, True])
+async def test_lines_bear_the_session_until_it_is_over(room: Room, fatal: bool) -> None:
+    log, stream = get_logger("elsewhere"), io.StringIO()
+    configure("json", "info", stream=stream)
+    log.info("before")
+    await room.started()
+    log.info("while")
+    room.host.fail(fatal=fatal)
+    await room.state(SessionState.TERMINATED if fatal else SessionState.READY)
+    await until(lambda: room.ended == ["error"])
+    await settle()
+    log.info("after")
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    sessions = {x["event"]: x.get("session") for x in lines if x["logger"] == "elsewhere"}
+    assert sessions["while"] is not None
+    assert (sessions["before"], sessions["after"]) == (None, None)
 
 
 async def test_a_fatal_failure_without_a_session(room: Room) -> None:
