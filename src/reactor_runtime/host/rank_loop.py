@@ -18,7 +18,7 @@ from reactor_runtime.host.rank_messages import RankReply, StepResult, TrackFrame
 from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
 from reactor_runtime.host.rank_reports import RankFailures
 from reactor_runtime.host.session_life import SessionLife
-from reactor_runtime.host.state_digest import state_digests
+from reactor_runtime.host.state_digest import StateDigest
 from reactor_runtime.host.turn_source import BodyState, Step
 from reactor_runtime.model.outlet import Turn
 
@@ -52,7 +52,7 @@ class RankLoop:
         try:
             driver = await load_on_rank(order, own)
             if order.check_lockstep:
-                self._digests = partial(state_digests, driver.model)
+                self._digests = partial(StateDigest().of_model, driver.model)
             async with asyncio.TaskGroup() as group:
                 self._body = Body(driver, own.parts.turns, group)
                 self._life = SessionLife(
