@@ -29,6 +29,8 @@ from rig import (
     percentile,
 )
 
+# One interpreter cannot receive for many more.
+LIGHT_PER_PROCESS = 8
 DECLARED_FPS = 24
 
 
@@ -179,13 +181,15 @@ class Comparison:
         with Server(side) as server, contextlib.ExitStack() as stack:
             if kind == "light":
                 codecs = "VP9" if side.name == "peer" else "VP8"
-                viewers = [Viewer(self.light, "light", "--count", str(count), "--codecs", codecs)]
+                flags = ("--codecs", codecs, "--count", str(min(count, LIGHT_PER_PROCESS)))
+                python, processes = self.light, -(-count // LIGHT_PER_PROCESS)
             else:
-                viewers = [Viewer(side.python, "sdk")]
-                session = viewers[0].first.get("session")
-                viewers += [Viewer(side.python, "sdk", session=session) for _ in range(count - 1)]
-            for viewer in viewers:
-                stack.callback(viewer.quit)
+                flags, python, processes = (), side.python, count
+            viewers: list[Viewer] = []
+            for _ in range(processes):
+                session = viewers[0].first.get("session") if viewers else None
+                viewers.append(Viewer(python, kind, *flags, session=session))
+                stack.callback(viewers[-1].quit)
             time.sleep(4)
             begun, used = time.monotonic(), server.cpu_s()
             time.sleep(10)

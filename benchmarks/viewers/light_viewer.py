@@ -108,7 +108,7 @@ async def ping(viewers: list[Viewer]) -> None:
 def report(start: float, end: float) -> None:
     with LOCK:
         kept = [[t for t in times if start <= t < end] for times in FRAMES.values()]
-    rates = [len(times) / (end - start) for times in kept if times]
+    rates = [len(times) / (end - start) for times in kept]
     gaps = [b - a for times in kept for a, b in itertools.pairwise(times)]
     say(event="report", fps=min(rates, default=0.0), viewers=len(rates), gaps=gaps, errors=[])
 
