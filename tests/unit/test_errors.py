@@ -2,7 +2,7 @@
 
 import pickle
 from collections.abc import Iterator
-from typing import Any, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -15,7 +15,7 @@ NUMBERS: dict[Any, Any] = {int: 3, float: 1.5, bool: True}
 def tree(root: type[ReactorError]) -> Iterator[type[ReactorError]]:
     yield root
     for child in root.__subclasses__():
-        if child.__module__ == errors.__name__:
+        if child.__module__.startswith(f"{errors.__name__}."):
             yield from tree(child)
 
 
@@ -23,13 +23,14 @@ def sample(kind: type[ReactorError]) -> ReactorError:
     """Return one error, each argument of a kind with its annotation."""
     hints = {} if kind.__init__ is Exception.__init__ else get_type_hints(kind.__init__)
     hints.pop("return", None)
-    many = (list, tuple)
-    return kind(
-        *(
-            () if get_origin(hint) in many else NUMBERS.get(hint, f"a {name}")
-            for name, hint in hints.items()
-        )
-    )
+    return kind(*(value_of(hint, f"a {name}") for name, hint in hints.items()))
+
+
+def value_of(hint: Any, text: str) -> Any:
+    """Return a value of an annotation; *text* where it may be one."""
+    if get_origin(hint) is tuple and ... not in get_args(hint):
+        return tuple(value_of(each, text) for each in get_args(hint))
+    return () if get_origin(hint) in (list, tuple) else NUMBERS.get(hint, text)
 
 
 @pytest.mark.parametrize("kind", sorted(set(tree(ReactorError)), key=repr))
