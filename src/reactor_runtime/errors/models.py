@@ -24,9 +24,20 @@ class PayloadError(ReactorError):
 
 
 class UnresolvedUploadError(PayloadError):
-    """Raised when an argument refers to a file whose bytes are not here."""
+    """Raised when arguments refer to files whose bytes are not here.
+
+    Attributes:
+        upload_ids: The files, in the order in which they are wanted.
+    """
 
     code = "unresolved_upload"
+
+    def __init__(
+        self, command: str, field: str | None, reason: str, upload_ids: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(command, field, reason)
+        self.args = (command, field, reason, upload_ids)
+        self.upload_ids = upload_ids
 
 
 class MessageBodyError(ReactorError):

@@ -17,7 +17,6 @@ from reactor_runtime.model.events import EventMark, event_mark, payload_paramete
 from reactor_runtime.model.input_field import MISSING, FieldInfo, field_info
 from reactor_runtime.model.input_state import InputState
 from reactor_runtime.model.messages import ModelMessage
-from reactor_runtime.model.uploaded_file import UploadedFile
 
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema, SchemaValidator
@@ -30,12 +29,10 @@ class CommandField:
     Attributes:
         name: The argument.
         info: Its default, constraints and description.
-        is_file: It is an uploaded file, or may be one.
     """
 
     name: str
     info: FieldInfo
-    is_file: bool
 
 
 class Command:
@@ -82,11 +79,6 @@ class CommandContract:
     def fields(self) -> Mapping[str, CommandField]:
         """Return the arguments by name."""
         return self.command.__command_fields__
-
-    @property
-    def upload_fields(self) -> frozenset[str]:
-        """Return the arguments that are files."""
-        return frozenset(name for name, field in self.fields.items() if field.is_file)
 
 
 Declared = tuple[Any, FieldInfo]  # an argument's annotation and right-hand side
@@ -204,8 +196,7 @@ def _arguments(
             ) from error
         except TypeError as error:
             raise TypeError(f"{where.format(name)}: {error}") from error
-        is_file = UploadedFile in alternatives(annotation, names)
-        fields[name] = CommandField(name=name, info=info, is_file=is_file)
+        fields[name] = CommandField(name=name, info=info)
     schema = reader.record(shapes)
     return {
         "command": _command_class(command, fields),

@@ -26,7 +26,7 @@ from reactor_runtime.model.refusals import short_name
 from reactor_runtime.model.tracks import Track
 from reactor_runtime.model.uploaded_file import UploadedFile
 
-_NO_UPLOADS: Mapping[str, UploadedFile] = MappingProxyType({})
+_NO_FILES: Mapping[str, UploadedFile] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,28 +78,24 @@ class ModelContract:
         self,
         command: str,
         payload: Mapping[str, Any],
-        uploads: Mapping[str, UploadedFile] = _NO_UPLOADS,
+        files: Mapping[str, UploadedFile] = _NO_FILES,
     ) -> dict[str, Any]:
         """Return the arguments of *command*, normalised, validated, with defaults filled in.
 
         Args:
             command: Its wire name.
-            payload: What the client sent.
-            uploads: The files the client referred to, by argument.
+            payload: What the client sent. A file is there as itself, as an object with its
+                ``upload_id``, or as a ``FileReference``.
+            files: What may be referred to, by upload id.
 
         Raises:
-            UnresolvedUploadError: A file it refers to is not among *uploads*.
+            UnresolvedUploadError: All is right but that files it refers to are not among *files*.
             PayloadError: Naming command, field and reason.
         """
         known = self.commands.get(command)
         if known is None:
             raise PayloadError(short_name(command), None, "there is no such command")
-        return bind(known, payload, uploads)
-
-    def upload_fields(self, command: str) -> frozenset[str]:
-        """Return the arguments of *command* that are files; none for an unknown command."""
-        known = self.commands.get(command)
-        return known.upload_fields if known else frozenset()
+        return bind(known, payload, files)
 
     def render_schema(self, title: str = "", description: str = "") -> ModelSchema:
         """Return the contract as a document, under another *title* and *description* if given."""

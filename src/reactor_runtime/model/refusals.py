@@ -6,8 +6,9 @@ from typing import Any
 from pydantic_core import ErrorDetails, ValidationError
 
 from reactor_runtime.errors import PayloadError, UnresolvedUploadError
+from reactor_runtime.model.file_references import FileReference
 from reactor_runtime.model.uploaded_file import UploadedFile
-from reactor_runtime.model.value_rules import REFUSED, UNRESOLVED, WANTED
+from reactor_runtime.model.value_rules import REFUSED, WANTED
 from reactor_runtime.model.value_schema import UNION_MEMBER
 
 _WANTED = {
@@ -39,14 +40,23 @@ _MOST_REASON_LETTERS = 300
 
 def refusal(command: str, error: ValidationError) -> PayloadError:
     """Return the error that names the first wrong argument of *command*, and why it is."""
-    errors = error.errors(include_url=False)
-    unresolved = [e for e in errors if e["type"] == UNRESOLVED][:1]
-    meant = unresolved or _furthest(errors)
+    meant = _furthest(error.errors(include_url=False))
     steps = _steps(meant[0])
-    where = f"at {_shown(steps[1:])}: " if steps[1:] else ""
-    kind = UnresolvedUploadError if unresolved else PayloadError
-    reason = f"{where}{_reason(meant)}"[:_MOST_REASON_LETTERS]
-    return kind(command, short_name(steps[0]) if steps else None, reason)
+    reason = f"{_where(steps)}{_reason(meant)}"[:_MOST_REASON_LETTERS]
+    return PayloadError(command, short_name(steps[0]) if steps else None, reason)
+
+
+def unresolved(command: str, gaps: Sequence[tuple[tuple[Any, ...], str]]) -> UnresolvedUploadError:
+    """Return the error that names the first of the files that arguments refer to in vain.
+
+    Args:
+        command: The command's wire name.
+        gaps: Where each of them is wanted, and its upload id.
+    """
+    steps, _ = gaps[0]
+    reason = f"{_where(steps)}refers to a file whose bytes are not here"
+    upload_ids = tuple(dict.fromkeys(upload_id for _, upload_id in gaps))
+    return UnresolvedUploadError(command, short_name(steps[0]), reason, upload_ids)
 
 
 def short_name(name: object) -> str:
@@ -67,7 +77,7 @@ def found(value: Any) -> str:
     for kind, words in ((str, "text"), (Mapping, "an object"), (list | tuple, "a list")):
         if isinstance(value, kind):
             return words
-    return "a file" if isinstance(value, UploadedFile) else "something else"
+    return "a file" if isinstance(value, UploadedFile | FileReference) else "something else"
 
 
 def _steps(error: ErrorDetails) -> list[Any]:
@@ -90,10 +100,14 @@ def _reason(errors: Sequence[ErrorDetails]) -> str:
         kind = error["type"]
         words = error["msg"] if kind == WANTED else _WANTED.get(kind)
         if words is None:  # the right type, and something wrong about it: that says more
-            own = error["msg"] if kind in {REFUSED, UNRESOLVED} else f"is refused ({kind})"
+            own = error["msg"] if kind == REFUSED else f"is refused ({kind})"
             return _REASONS.get(kind, own)
         wanted.append(words)
     return f"must be {' or '.join(dict.fromkeys(wanted))}, not {found(errors[0]['input'])}"
+
+
+def _where(steps: Sequence[Any]) -> str:
+    return f"at {_shown(steps[1:])}: " if steps[1:] else ""
 
 
 def _shown(path: Sequence[Any]) -> str:

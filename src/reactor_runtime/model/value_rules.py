@@ -2,8 +2,9 @@
 
 Bent: an integral double where a whole number is declared, a whole number where a number is, a list
 where a tuple or set is, the value where an enum is. Nothing else is: no text for a number, no
-``true`` for 1, no NaN, no infinity. What refuses raises ``WANTED`` with what it wants, ``REFUSED``
-with the whole reason, or ``UNRESOLVED``; ``refusals`` makes sentences of them.
+``true`` for 1, no NaN, no infinity. What refuses raises ``WANTED`` with what it wants, or
+``REFUSED`` with the whole reason; ``refusals`` makes sentences of them. The context of a check is
+its ``ReferencedFiles``.
 """
 
 import json
@@ -12,14 +13,20 @@ from typing import Any, Final
 
 from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as cs
-from pydantic_core.core_schema import CoreSchema
+from pydantic_core.core_schema import CoreSchema, ValidationInfo
 
+from reactor_runtime.model.file_references import (
+    UPLOAD_ID,
+    AbsentFile,
+    FileReference,
+    ReferencedFiles,
+    absent_files,
+)
 from reactor_runtime.model.input_field import FieldInfo, listed, same
 from reactor_runtime.model.uploaded_file import UploadedFile
 
 WANTED: Final = "wanted"
 REFUSED: Final = "refused"
-UNRESOLVED: Final = "unresolved"
 
 JSON: Final = "reactor_json"  # marks of a schema: what its JSON schema is,
 FIELD: Final = "reactor_field"  # and what the field it stands in says of it
@@ -45,16 +52,21 @@ def choice(pairs: Sequence[tuple[Any, Any]]) -> CoreSchema:
 
 
 def built(kind: CoreSchema, build: Callable[[Any], Any]) -> CoreSchema:
-    """Return the schema of what *build* makes of a *kind*, if it does not refuse it."""
+    """Return the schema of what *build* makes of a *kind*, if it does not refuse it.
 
-    def attempt(value: Any) -> Any:
+    Nothing is made of a value with gaps: no author's code sees a file that is not there.
+    """
+
+    def attempt(value: Any, info: ValidationInfo[ReferencedFiles | None]) -> Any:
+        if info.context and info.context.has_gaps and any(absent_files(value)):
+            return value
         try:
             return build(value)
         except Exception as error:  # an author's __post_init__; items no set can hold
             reason = f"was refused ({type(error).__name__})"
             raise PydanticCustomError(REFUSED, reason) from error
 
-    return cs.no_info_after_validator_function(attempt, kind)
+    return cs.with_info_after_validator_function(attempt, kind)
 
 
 def field(kind: CoreSchema, info: FieldInfo, is_optional: bool = False) -> cs.TypedDictField:
@@ -90,16 +102,25 @@ def whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _anything(value: Any) -> Any:
-    json_text(value, lambda file: _file(file).size)
+def _anything(value: Any, info: ValidationInfo[ReferencedFiles | None]) -> Any:
+    if isinstance(value, FileReference):
+        return _file(value, info)
+    json_text(value, lambda file: _given(file).size)
     return value
 
 
-def _file(value: Any) -> UploadedFile:
+def _file(value: Any, info: ValidationInfo[ReferencedFiles | None]) -> UploadedFile | AbsentFile:
+    upload_id = value.upload_id if isinstance(value, FileReference) else None
+    if isinstance(value, Mapping):
+        upload_id = value.get(UPLOAD_ID)
+    if not isinstance(upload_id, str):
+        return _given(value)
+    return info.context.take(upload_id) if info.context else AbsentFile(upload_id)
+
+
+def _given(value: Any) -> UploadedFile:
     if isinstance(value, UploadedFile):
         return value
-    if isinstance(value, Mapping) and "upload_id" in value:
-        raise PydanticCustomError(UNRESOLVED, "refers to a file whose bytes did not arrive")
     raise PydanticCustomError(WANTED, "an uploaded file")
 
 
@@ -110,5 +131,5 @@ INTEGER = cs.no_info_before_validator_function(whole, cs.int_schema(strict=True)
 NUMBER = cs.float_schema(strict=True, allow_inf_nan=False)
 # Of text with a limit pydantic asks the length, which only text that can be encoded has.
 TEXT = cs.str_schema(strict=True, min_length=0, metadata={JSON: {"type": "string"}})
-ANYTHING = cs.no_info_plain_validator_function(_anything, metadata={JSON: {}})
-FILE = cs.no_info_plain_validator_function(_file, metadata={JSON: _UPLOAD})
+ANYTHING = cs.with_info_plain_validator_function(_anything, metadata={JSON: {}})
+FILE = cs.with_info_plain_validator_function(_file, metadata={JSON: _UPLOAD})

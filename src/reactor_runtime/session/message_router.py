@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from reactor_runtime.errors import PayloadError
 from reactor_runtime.log import get_logger
 from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.file_references import FileReference
 from reactor_runtime.session.capabilities import make_capabilities
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.event_inbox import EventInbox
@@ -137,7 +138,8 @@ class MessageRouter:
 
 
 def _payload(command: say.Command) -> Mapping[str, Any]:
-    """Return the arguments with every file in its inline form: ``bind`` says what is not here."""
+    """Return the arguments with the files that came beside them in their places."""
     if not command.uploads:
         return command.arguments
-    return {**command.arguments, **{key: asdict(file) for key, file in command.uploads.items()}}
+    files = {key: FileReference(file.upload_id) for key, file in command.uploads.items()}
+    return {**command.arguments, **files}

@@ -191,14 +191,6 @@ def test_constraints_and_description_are_carried_over() -> None:
     assert list(command.fields) == ["prompt"]
 
 
-def test_file_fields_are_known_as_files() -> None:
-    contract = ModelContract.of(Steered)
-    assert contract.upload_fields("set_picture") == {"picture"}
-    assert contract.upload_fields("set_mask") == {"mask"}
-    assert contract.upload_fields("set_speed") == set()
-    assert contract.upload_fields("nowhere") == set()
-
-
 def test_a_subclass_may_annotate_another_state() -> None:
     class Wider(Plain):
         extra: int = 0

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from reactor_runtime import InputField, InputState, ReactorModel, UploadedFile, event
 from reactor_runtime.errors import PayloadError, UnresolvedUploadError
 from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.file_references import FileReference
 
 
 class Mood(Enum):
@@ -78,7 +79,7 @@ Seconds = NewType("Seconds", float)
 FILE = UploadedFile("a.png", "image/png", b"x")
 
 
-def accept(annotation: Any, value: Any, default: Any = InputField(), **uploads: Any) -> Any:
+def accept(annotation: Any, value: Any, default: Any = InputField()) -> Any:
     """Return what a handler with one argument of *annotation* would receive for *value*."""
 
     class Model(ReactorModel):
@@ -87,7 +88,7 @@ def accept(annotation: Any, value: Any, default: Any = InputField(), **uploads: 
         act.__annotations__["arg"] = annotation
         event(act)
 
-    return ModelContract.of(Model).bind("act", {"arg": value}, uploads)["arg"]
+    return ModelContract.of(Model).bind("act", {"arg": value})["arg"]
 
 
 def refusal(annotation: Any, value: Any, default: Any = InputField()) -> PayloadError:
@@ -266,6 +267,15 @@ def test_constraints_hold(default: Any, annotation: Any, good: Any, bad: Any, wo
 # --- the call as a whole -------------------------------------------------------------------------
 
 
+@dataclass
+class Layer:
+    image: UploadedFile
+    opacity: float = 1.0
+
+    def __post_init__(self) -> None:
+        assert self.image.data  # of a file that is not here there is none
+
+
 class State(InputState):
     speed: int = InputField(default=1, ge=0, le=5)
     picture: UploadedFile
@@ -281,6 +291,9 @@ class Model(ReactorModel):
 
     @event
     def show(self, files: list[UploadedFile], cover: UploadedFile | None = None) -> None: ...
+
+    @event
+    def stack(self, layers: list[Layer]) -> None: ...
 
     @event
     def collect(self, into: list[int] = []) -> None: ...  # noqa: B006 - what authors write
@@ -335,30 +348,99 @@ def test_a_refusal_repeats_nothing_long_and_no_text_of_a_value() -> None:
     assert len(str(caught.value)) < 500
 
 
-def test_uploads_fill_file_arguments() -> None:
-    assert CONTRACT.bind("set_picture", {}, {"picture": FILE}) == {"picture": FILE}
-    assert CONTRACT.bind("set_mask", {"mask": None}) == {"mask": None}
-    assert CONTRACT.bind("show", {"files": [FILE]}) == {"files": [FILE], "cover": None}
-    with pytest.raises(PayloadError, match=r"set_speed\.speed: must be a whole number, not a file"):
-        CONTRACT.bind("set_speed", {}, {"speed": FILE})
-    with pytest.raises(PayloadError, match=r"say\.extra: is not known to this command"):
-        CONTRACT.bind("say", {"text": "a"}, {"extra": FILE})
+# --- files ---------------------------------------------------------------------------------------
+
+X, Y = {"upload_id": "x", "name": "a"}, {"upload_id": "y"}
+OTHER = UploadedFile("b.png", "image/png", b"yy")
+FILES = {"x": FILE, "y": OTHER}
 
 
 @pytest.mark.parametrize(
-    ("command", "payload", "field"),
+    ("annotation", "value", "wanted"),
     [
-        ("set_picture", {"picture": {"upload_id": "x", "name": "a"}}, "picture"),
-        ("set_mask", {"mask": {"upload_id": "x"}}, "mask"),
-        ("show", {"files": [FILE, {"upload_id": "x"}]}, "files"),
+        (UploadedFile, FILE, FILE),
+        (UploadedFile, X, FILE),
+        (UploadedFile, FileReference("x"), FILE),
+        (UploadedFile | None, X, FILE),
+        (UploadedFile | None, None, None),
+        (str | UploadedFile, X, FILE),
+        (list[UploadedFile], [X, Y, X], [FILE, OTHER, FILE]),
+        (list[UploadedFile], [FILE], [FILE]),
+        (tuple[UploadedFile, int], [X, 2.0], (FILE, 2)),
+        (frozenset[UploadedFile], [X, X], frozenset({FILE})),
+        (dict[str, UploadedFile], {"one": X}, {"one": FILE}),
+        (list[dict[str, list[UploadedFile]]], [{"a": [X]}], [{"a": [FILE]}]),
+        (Layer, {"image": X}, Layer(FILE)),
+        (list[Layer], [{"image": X}, {"image": Y, "opacity": 0}], [Layer(FILE), Layer(OTHER, 0)]),
+        (Any, FileReference("x"), FILE),  # its caller says that it is a file
+        (Any, X, X),  # by its declared type it is none
+        (dict[str, str], X, X),
+        (list[Any], [X], [X]),
     ],
 )
-def test_a_file_that_is_not_here_is_an_unresolved_upload(
-    command: str, payload: Any, field: str
+def test_references_become_files_where_the_type_wants_one(
+    annotation: Any, value: Any, wanted: Any
+) -> None:
+    class Model(ReactorModel):
+        def act(self, arg: Any) -> None: ...
+
+        act.__annotations__["arg"] = annotation
+        event(act)
+
+    assert ModelContract.of(Model).bind("act", {"arg": value}, FILES) == {"arg": wanted}
+
+
+@pytest.mark.parametrize(
+    ("command", "payload", "words"),
+    [
+        ("set_speed", {"speed": FILE}, "set_speed.speed: must be a whole number, not a file"),
+        ("set_speed", {"speed": FileReference("x")}, "must be a whole number, not a file"),
+        ("set_speed", {"speed": FileReference("gone")}, "must be a whole number, not a file"),
+        ("say", {"text": X}, "say.text: must be text, not an object"),
+        ("say", {"text": "a", "extra": FileReference("x")}, "say.extra: is not known"),
+        ("set_picture", {"picture": {"upload_id": 5}}, "must be an uploaded file, not an object"),
+        ("show", {"files": [Y, "b"]}, "at [1]: must be an uploaded file, not text"),
+        ("show", {"files": [{"upload_id": "gone"}, "b"]}, "at [1]: must be an uploaded file"),
+        ("show", {"files": [{"upload_id": "gone"}], "cover": 3}, "show.cover: must be"),
+        ("show", {"files": [{"upload_id": "gone"}], "more": 3}, "show.more: is not known"),
+    ],
+)
+def test_what_is_wrong_is_said_before_a_file_is_waited_for(
+    command: str, payload: Any, words: str
+) -> None:
+    with pytest.raises(PayloadError) as caught:
+        CONTRACT.bind(command, payload, FILES)
+    assert caught.value.code == "invalid_command"
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "payload", "where", "missing"),
+    [
+        ("set_picture", {"picture": X}, "set_picture.picture: refers", ("x",)),
+        ("set_picture", {"picture": FileReference("x")}, "set_picture.picture: refers", ("x",)),
+        ("set_mask", {"mask": Y}, "set_mask.mask: refers", ("y",)),
+        ("show", {"files": [FILE, Y]}, "show.files: at [1]: refers", ("y",)),
+        ("show", {"files": [Y, X, Y], "cover": X}, "show.files: at [0]: refers", ("y", "x")),
+        ("stack", {"layers": [{"image": Y}]}, "stack.layers: at [0].image: refers", ("y",)),
+    ],
+)
+def test_files_that_are_not_here_are_all_named_at_once(
+    command: str, payload: Any, where: str, missing: tuple[str, ...]
 ) -> None:
     with pytest.raises(UnresolvedUploadError) as caught:
         CONTRACT.bind(command, payload)
-    assert (caught.value.code, caught.value.field) == ("unresolved_upload", field)
+    assert (caught.value.code, caught.value.upload_ids) == ("unresolved_upload", missing)
+    assert str(caught.value).startswith(where)
+
+
+def test_another_member_of_a_union_needs_no_file() -> None:
+    class Model(ReactorModel):
+        @event
+        def act(self, arg: Layer | dict[str, Any]) -> None: ...
+
+    odd = {"image": Y, "more": 1}
+    assert ModelContract.of(Model).bind("act", {"arg": odd}) == {"arg": odd}
 
 
 def nested(levels: int, value: Any = 1) -> Any:
