@@ -1,7 +1,10 @@
 """What another process holds and uses, from /proc."""
 
+import contextlib
 import os
 import re
+import socket
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,3 +29,22 @@ def holdings(pid: int) -> Holdings:
         threads=number("Threads"),
         resident_mb=number("VmRSS") / 1024,
     )
+
+
+def listening(pid: int) -> set[tuple[str, int]]:
+    """Return address and port of every TCP socket on which a process listens."""
+    inodes = set()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # it may be gone
+            if found := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(link)):
+                inodes.add(found[1])
+    places = set()
+    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for row in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            fields = row.split()
+            if fields[3] == "0A" and fields[9] in inodes:
+                host, _, port = fields[1].partition(":")
+                words = [int(host[i : i + 8], 16) for i in range(0, len(host), 8)]
+                packed = b"".join(struct.pack("=I", word) for word in words)
+                places.add((socket.inet_ntop(family, packed), int(port, 16)))
+    return places

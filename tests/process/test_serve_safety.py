@@ -11,29 +11,11 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from tests.e2e.process_figures import listening
 from tests.e2e.serving import ROOT, Served, serving
 
 MODEL = "tests.models.breaks_in_load:BreaksInLoad"
 SOURCE = ROOT / "src" / "reactor_runtime"
-
-
-def listening(pid: int) -> set[tuple[str, int]]:
-    """Return address and port of every TCP socket on which a process listens."""
-    inodes = set()
-    for link in Path(f"/proc/{pid}/fd").iterdir():
-        found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(link))
-        if found:
-            inodes.add(found[1])
-    places = set()
-    for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-        for row in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
-            fields = row.split()
-            if fields[3] == "0A" and fields[9] in inodes:
-                host, _, port = fields[1].partition(":")
-                words = [int(host[i : i + 8], 16) for i in range(0, len(host), 8)]
-                packed = b"".join(struct.pack("=I", word) for word in words)
-                places.add((socket.inet_ntop(family, packed), int(port, 16)))
-    return places
 
 
 def resident_mb(pid: int) -> float:

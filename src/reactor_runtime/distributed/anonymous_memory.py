@@ -121,6 +121,6 @@ def _number_in(path: str) -> int | None:
 
 
 def _seal(descriptor: int) -> None:
-    if hasattr(fcntl, "F_ADD_SEALS"):
+    if hasattr(os, "memfd_create"):
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)

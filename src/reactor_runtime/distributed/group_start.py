@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from reactor_runtime.distributed.class_reference import ClassReference
 from reactor_runtime.distributed.crew import Spawn
 from reactor_runtime.distributed.messages import Launch
 from reactor_runtime.distributed.parcel import ParcelWriter
-from reactor_runtime.distributed.process_group import GroupMembership, host_store
+from reactor_runtime.distributed.process_group import GroupMembership, HostedStore
 from reactor_runtime.distributed.rank_environment import GroupEnvironment, with_our_package
 from reactor_runtime.distributed.rank_log import wanted_level
 from reactor_runtime.distributed.worker_plan import (
@@ -46,7 +46,7 @@ class GroupStart:
     environment: GroupEnvironment
     collective_s: float
     store_file: int = -1
-    store: Any = field(default=None, repr=False)
+    store: HostedStore | None = None
 
     @classmethod
     def prepare(
@@ -65,7 +65,7 @@ class GroupStart:
             environment=GroupEnvironment.draw(_free_port(), author_environment),
             collective_s=collective_s,
             store_file=make_anonymous_file("reactor-store") if joins and has_files else -1,
-            store=host_store(len(plan.worlds)) if joins and not has_files else None,
+            store=HostedStore() if joins and not has_files else None,
         )
 
     def spawns(self, fields: Callable[[], Mapping[str, Any]]) -> Sequence[Spawn]:
@@ -102,6 +102,8 @@ class GroupStart:
         """Let go of what the ranks met in."""
         if self.store_file >= 0:
             os.close(self.store_file)
+        if self.store is not None:
+            self.store.close()
 
     def _membership(self) -> GroupMembership | None:
         if self.plan.backend is None:

@@ -4,6 +4,7 @@ The only module that imports torch, and only inside functions.
 """
 
 import random
+import socket
 import sys
 import threading
 from collections.abc import Callable
@@ -75,11 +76,31 @@ def leave_group() -> None:
         dist.destroy_process_group()
 
 
-def host_store(world_size: int) -> Any:
-    """Return a store on a free loopback port, for machines without anonymous files."""
-    import torch.distributed as dist
+class HostedStore:
+    """Where ranks meet on a machine without anonymous files: a store of this process, on loopback.
 
-    return dist.TCPStore("127.0.0.1", 0, world_size, True, wait_for_workers=False)
+    Attributes:
+        port: Where it listens.
+    """
+
+    def __init__(self) -> None:
+        import torch.distributed as dist
+
+        # Bound here: left to itself the store listens on every interface, and obeys anybody.
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = listener.getsockname()[1]
+        self._store: Any = dist.TCPStore(
+            "127.0.0.1",
+            self.port,
+            None,
+            True,
+            wait_for_workers=False,
+            master_listen_fd=listener.detach(),
+        )
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._store = None
 
 
 def use_device(device: str) -> None:

@@ -46,6 +46,14 @@ class Sums(DistributedWorker):
             raise ZeroDivisionError("in the middle")
         dist.all_reduce(torch.ones(1))
 
+    def hung_up(self) -> None:
+        """Fail so that the others hear of it in their collective first."""
+        if self.rank == self.world_size - 1:
+            dist.destroy_process_group()
+            time.sleep(0.1)
+            raise ZeroDivisionError("in the middle")
+        dist.all_reduce(torch.ones(1))
+
     def loaded(self) -> list[str]:
         return sorted({"fastapi", "av", "aiortc"} & set(sys.modules))
 

@@ -34,6 +34,16 @@ def test_a_block_is_shared_by_its_descriptor_and_has_no_name() -> None:
     assert other[:4] == b"here"
 
 
+def test_a_machine_without_anonymous_files_has_blocks_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "memfd_create")
+    block = AnonymousMemory.create("test", 8192)
+    other = map_shared(block.descriptor, 8192)
+    block.mapping[:4] = b"here"
+    assert other[:4] == b"here"
+    assert os.readlink(f"/proc/self/fd/{block.descriptor}").endswith("(deleted)")
+    block.close()
+
+
 def test_nobody_can_take_the_memory_from_under_a_reader() -> None:
     block = AnonymousMemory.create("test", 8192)
     with pytest.raises(OSError, match="not permitted"):
