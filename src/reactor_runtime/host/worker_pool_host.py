@@ -10,7 +10,9 @@ from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.errors import (
     HostClosedError,
     ModelLoadError,
+    RankDesync,
     ReactorError,
+    WorkerCrashed,
     WorkerError,
     WorkerGroupStateError,
     WorkerTimeout,
@@ -191,12 +193,18 @@ class WorkerPoolHost(ModelHost):
                 "turn_timed_out",
                 session=session_id,
                 seconds=error.timeout_s,
-                ranks=list(error.ranks),
+                ranks=_ranks_in(error),
                 stacks=dict(error.stacks),
             )
         else:
             shown = told_cause(error) if isinstance(error, WorkerError) else error
-            log.error(f"{kind}_failed", exc_info=shown, session=session_id, fatal=True)
+            log.error(
+                f"{kind}_failed",
+                exc_info=shown,
+                session=session_id,
+                ranks=_ranks_in(error),
+                fatal=True,
+            )
         parts.outlet.failed(
             HostFailure(kind=kind, session_id=session_id, message=message, fatal=True)
         )
@@ -230,6 +238,13 @@ def make_group(pool: PoolSettings, settings: HostSettings) -> WorkerGroup:
         settle_timeout=pool.settle_timeout_s,
         comm_timeout=pool.comm_timeout_s,
     )
+
+
+def _ranks_in(error: BaseException) -> list[int]:
+    """Return the ranks that an error of the group names."""
+    if isinstance(error, WorkerError | RankDesync | WorkerTimeout):
+        return list(error.ranks)
+    return [error.rank] if isinstance(error, WorkerCrashed) else []
 
 
 def _told(error: BaseException) -> tuple[FailureKind, str]:
