@@ -119,7 +119,6 @@ def make_served_model(
     host = make_host(model_class, settings, outlet, clock)
     session = Session(
         host,
-        stream,
         outlet=outlet,
         settings=session_settings(settings),
         clock=clock,

@@ -114,7 +114,7 @@ class Served:
         )
         outlet = SessionOutlet(self.stream, clock=clock, metrics=self.metrics)
         host = InProcessHost(Dialled, outlet=outlet, clock=clock)
-        self.session = Session(host, self.stream, outlet=outlet, clock=clock, metrics=self.metrics)
+        self.session = Session(host, outlet=outlet, clock=clock, metrics=self.metrics)
 
     async def state(self, state: SessionState) -> None:
         await until(lambda: self.session.state is state, within_s=10)

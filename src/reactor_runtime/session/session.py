@@ -7,7 +7,7 @@ This is the door: HTTP and transports come in here. What happens behind it is th
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from reactor_runtime.clock import Clock, SystemClock
 from reactor_runtime.errors import NoSessionError, SessionStateError, UnknownSessionError
@@ -30,9 +30,6 @@ from reactor_runtime.session.tenancy import Outward, Tenancy
 from reactor_runtime.session.vacancy import Vacancy
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.task_set import TaskSet
-
-if TYPE_CHECKING:  # the codecs' libraries load when the stream is made, not with the routes
-    from reactor_runtime.media.live_stream import LiveStream
 
 log = get_logger(__name__)
 
@@ -67,8 +64,7 @@ class Session:
 
     Args:
         host: Where the model runs; it must have been given *outlet*.
-        stream: The output media, ``None`` for a model without output tracks.
-        outlet: What *host* reports to.
+        outlet: What *host* reports to; it knows the output media.
         settings: Limits and delays.
         clock: The time.
         metrics: The figures of this server.
@@ -82,7 +78,6 @@ class Session:
     def __init__(
         self,
         host: ModelHost,
-        stream: "LiveStream | None",
         *,
         outlet: SessionOutlet,
         settings: SessionSettings | None = None,
@@ -103,11 +98,9 @@ class Session:
         self.events = EventLog(wiring.clock, wiring.settings.events_retained)
         self._course = course = SessionCourse(self.events, wiring)
         self._audience = audience = Audience(host, course, wiring)
-        self._tenancy = Tenancy(host, audience, course, outlet=outlet, stream=stream, wiring=wiring)
+        self._tenancy = Tenancy(host, audience, course, outlet=outlet, wiring=wiring)
         self._vacancy = Vacancy(self._tenancy, audience, course, wiring)
-        self._timers = SessionTimers(
-            self._tenancy, audience, course, outlet=outlet, stream=stream, wiring=wiring
-        )
+        self._timers = SessionTimers(self._tenancy, audience, course, outlet=outlet, wiring=wiring)
 
     async def __aenter__(self) -> Self:
         await self.start()

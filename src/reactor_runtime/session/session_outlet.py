@@ -35,11 +35,15 @@ class SessionOutlet:
         stream: Where chunks go; ``None`` for a model without output tracks, which has always room.
         clock: The time.
         metrics: Where steps and drops are counted.
+
+    Attributes:
+        last_step: What the newest step was, ``None`` before the first.
+        stream: Where chunks go.
     """
 
     def __init__(self, stream: "LiveStream | None", *, clock: Clock, metrics: Metrics) -> None:
         self.last_step: StepReport | None = None
-        self._stream, self._clock, self._metrics = stream, clock, metrics
+        self.stream, self._clock, self._metrics = stream, clock, metrics
         self._mailbox = Mailbox()
 
     def bind(self, listener: HostListener, loop: asyncio.AbstractEventLoop) -> None:
@@ -50,26 +54,26 @@ class SessionOutlet:
 
     def step_at(self, frames: int) -> float | None:
         """Return when a step making *frames* may start, ``None`` when the queue has no room."""
-        return self._clock.now() if self._stream is None else self._stream.step_at(frames)
+        return self._clock.now() if self.stream is None else self.stream.step_at(frames)
 
     def has_room(self, frames: int) -> bool:
         """Return whether *frames* more frames fit the queue now."""
-        return self._stream is None or self._stream.has_room(frames)
+        return self.stream is None or self.stream.has_room(frames)
 
     def on_room(self, callback: Callable[[], None]) -> None:
         """Call *callback*, from any thread, whenever room may have appeared."""
-        if self._stream is not None:
-            self._stream.on_room(callback)
+        if self.stream is not None:
+            self.stream.on_room(callback)
 
     def put(self, chunk: Chunk) -> None:
         """Convert and queue *chunk*."""
-        if self._stream is not None:
-            self._stream.put(chunk)
+        if self.stream is not None:
+            self.stream.put(chunk)
 
     def dropped(self, chunk: Chunk) -> None:
         """Count a chunk that found no room."""
-        if self._stream is not None:
-            self._stream.note_dropped(chunk)
+        if self.stream is not None:
+            self.stream.note_dropped(chunk)
 
     def unread(self, track: str, frames: int, reason: str) -> None:
         """Count inbound frames that the model will never see."""
@@ -77,13 +81,13 @@ class SessionOutlet:
 
     def flush(self) -> None:
         """Drop everything queued and cut to black."""
-        if self._stream is not None:
-            self._stream.flush()
+        if self.stream is not None:
+            self.stream.flush()
 
     def set_fps(self, fps: float) -> None:
         """Pin the rate and re-pace what is queued."""
-        if self._stream is not None:
-            self._stream.set_fps(fps)
+        if self.stream is not None:
+            self.stream.set_fps(fps)
 
     # --- what clients and the session hear ---
 

@@ -4,7 +4,7 @@ Closes clients that have gone silent, ends a session that nobody watches, publis
 """
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.descriptor import SESSION_ID
@@ -14,9 +14,6 @@ from reactor_runtime.session.session_state import EndReason, SessionState
 from reactor_runtime.session.tenancy import Tenancy
 from reactor_runtime.session.wiring import Wiring
 
-if TYPE_CHECKING:
-    from reactor_runtime.media.live_stream import LiveStream
-
 
 class SessionTimers:
     """Runs beside a session, as three timers.
@@ -25,8 +22,7 @@ class SessionTimers:
         tenancy: Ends a session that nobody watches.
         audience: Who is here.
         course: Where the session is.
-        outlet: Knows the last step.
-        stream: Knows the figures of the output media.
+        outlet: Knows the last step and the output media.
         wiring: Delays, time and tasks.
     """
 
@@ -37,12 +33,11 @@ class SessionTimers:
         course: SessionCourse,
         *,
         outlet: SessionOutlet,
-        stream: "LiveStream | None",
         wiring: Wiring,
     ) -> None:
         self._tenancy, self._audience = tenancy, audience
         self._course, self._wiring = course, wiring
-        self._outlet, self._stream = outlet, stream
+        self._outlet = outlet
         self._expiry: asyncio.Task[Any] | None = None
 
     def start(self) -> None:
@@ -81,12 +76,12 @@ class SessionTimers:
             await self._sleep(self._wiring.settings.stats_interval_s)
             if not self._course.state.is_running:
                 continue
-            step = self._outlet.last_step
+            step, stream = self._outlet.last_step, self._outlet.stream
             self._course.note(
                 "metric",
                 name="runtime_stats",
                 session_id=SESSION_ID,
-                tracks={} if self._stream is None else dict(self._stream.stats()),
+                tracks={} if stream is None else dict(stream.stats()),
                 connections=[
                     {
                         "conn_id": client.connection.connection_id,

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from reactor_runtime.errors import HostClosedError, ModelLoadError, SessionUnavailableError
@@ -24,9 +24,6 @@ from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_state import EndReason, SessionEvent, SessionState
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.wire import messages as say
-
-if TYPE_CHECKING:
-    from reactor_runtime.media.live_stream import LiveStream
 
 log = get_logger(__name__)
 
@@ -71,8 +68,7 @@ class Tenancy:
         host: Where the model runs.
         audience: Who is here.
         course: Where the session is.
-        outlet: Where the host is heard.
-        stream: The output media, cleared after each session.
+        outlet: Where the host is heard; knows the output media, cleared after each session.
         wiring: Limits, time, figures and tasks.
 
     Attributes:
@@ -88,13 +84,12 @@ class Tenancy:
         course: SessionCourse,
         *,
         outlet: SessionOutlet,
-        stream: "LiveStream | None",
         wiring: Wiring,
     ) -> None:
         self.outward = Outward()
         self.last_words, self.is_loaded = "", False
         self._host, self._audience, self._course = host, audience, course
-        self._outlet, self._stream, self._wiring = outlet, stream, wiring
+        self._outlet, self._wiring = outlet, wiring
         self._tenure: Tenure | None = None
 
     # --- loading ---
@@ -260,8 +255,8 @@ class Tenancy:
             self.evict("the model did not end its session in time")
         if self._course.state is not SessionState.CLOSING:
             return
-        if self._stream is not None:
-            self._stream.reset()
+        if self._outlet.stream is not None:
+            self._outlet.stream.reset()
         self._tenure = None
         log.info("session_ended", session=tenure.session_id, reason=reason.value)
         mark(session=None)
@@ -269,8 +264,8 @@ class Tenancy:
 
     async def _vanish(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:
         await self._close_connections(EndReason.ERROR.value, closes)
-        if self._stream is not None:
-            self._stream.reset()
+        if self._outlet.stream is not None:
+            self._outlet.stream.reset()
         mark(session=None)
         self._terminated(reason)
 

@@ -79,7 +79,6 @@ class Room:
         self.terminated: list[str] = []
         self.session = Session(
             self.host,
-            None,
             outlet=self.outlet,
             settings=settings or SessionSettings(),
             clock=self.clock,
