@@ -17,7 +17,6 @@ class UsesThreads(ReactorModel):
     state: ThreadState
 
     def load(self, config_path: Any) -> None:
-        self.loop = asyncio.get_running_loop()
         self.look_in_thread()
 
     def in_thread(self, work: Any) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reactor_runtime.clock import Clock, SystemClock
 from reactor_runtime.errors import HostClosedError
+from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.events import ModelEvent
 from reactor_runtime.host.failure_policy import FailurePolicy
 from reactor_runtime.host.failures import ToldFailures
@@ -118,10 +119,10 @@ class InProcessHost(ModelHost):
                 log.error("model_is_stuck", where=thread_stacks().get(self._thread.name))
         self._close("stopped")
 
-    async def _live(self) -> None:
+    def _live(self, loop: AuthorLoop) -> None:
         """Load and run the model: the whole life of its thread."""
-        parts, outlet = self._parts, LiveOutlet(self._parts)
-        model = await self._load(outlet=outlet)
+        parts, outlet = self._parts, LiveOutlet(self._parts, loop.loop)
+        model = self._load(loop, outlet=outlet)
         if parts.emitter.pinned_fps is None and (fps := class_fps(type(model))) is not None:
             outlet.set_fps(fps)
         driver = ModelDriver(model, self._contract, outlet)
@@ -129,7 +130,7 @@ class InProcessHost(ModelHost):
         self._loop = ModelLoop(parts, driver, ToldFailures(parts.outlet, policy))
         parts.outlet.on_room(self._wake)
         self._loaded.set_result(None)
-        await self._loop.run()
+        loop.complete(self._loop.run())
 
     def _on_thread_end(self, error: BaseException | None) -> None:
         self._close("stopped" if error is None else "failed")

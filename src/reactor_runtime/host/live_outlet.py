@@ -19,12 +19,12 @@ log = get_logger(__name__)
 
 
 class LiveOutlet:
-    """Made on the model's loop. Any thread may ``send``, ``flush`` and ``set_fps``."""
+    """Made on the thread of *loop*, the model's. Any may ``send``, ``flush`` and ``set_fps``."""
 
-    def __init__(self, parts: LoopParts) -> None:
+    def __init__(self, parts: LoopParts, loop: asyncio.AbstractEventLoop) -> None:
         self._outlet, self._emitter = parts.outlet, parts.emitter
         self._gate, self._turns = parts.gate, parts.turns
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop
         self._thread = threading.current_thread()
         self._warned_threads: set[str] = set()
         self._last: Output | None = None
@@ -39,7 +39,7 @@ class LiveOutlet:
         if not isinstance(output, Output):
             raise TypeError(f"emit() takes an Output, not {type(output).__name__}")
         emission = self._emit(output, compute_time, drop)
-        if asyncio.get_running_loop() is self._loop:
+        if threading.current_thread() is self._thread:  # or in a loop of the author's, in load()
             await emission
             return
         try:

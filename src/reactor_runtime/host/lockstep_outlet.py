@@ -1,6 +1,7 @@
 """LockstepOutlet: the outlet of a model on one of several ranks."""
 
 import asyncio
+from typing import Any
 
 from reactor_runtime.errors import OutsideTurnError
 from reactor_runtime.host.live_outlet import LiveOutlet
@@ -13,38 +14,49 @@ from reactor_runtime.world import World
 
 
 class TurnGuard:
-    """Knows whether what runs now runs on every rank alike: a handler, a hook or a step."""
+    """Knows whether what runs now runs on every rank alike: a handler, a hook or a step.
 
-    def __init__(self, turns: TurnSource) -> None:
-        self._turns = turns
-        self._loop = asyncio.get_running_loop()
+    Attributes:
+        loop: The rank's.
+    """
+
+    def __init__(self, turns: TurnSource, loop: asyncio.AbstractEventLoop) -> None:
+        self._turns, self.loop = turns, loop
+        self._pump: asyncio.Task[Any] | None = None
+
+    def begin(self) -> None:
+        """Note that the caller's task runs handlers and hooks from now on: the model has loaded."""
         self._pump = asyncio.current_task()
 
     def check(self, what: str) -> None:
-        """Raise unless the caller is part of a turn.
+        """Raise unless the caller is part of a turn, or the model still loads.
 
         Raises:
             OutsideTurnError: It is a thread, or a loop that asks for no turns.
         """
-        is_here = asyncio.get_running_loop() is self._loop
+        if self._pump is None:
+            return
+        is_here = asyncio.get_running_loop() is self.loop
         is_turn = self._turns.state is BodyState.STEPPING or asyncio.current_task() is self._pump
         if not (is_here and is_turn):
             raise OutsideTurnError(what)
 
 
 class LockstepOutlet(LiveOutlet):
-    """Made on a rank's loop. Emissions are part of a turn; any thread may ``send`` and ``flush``.
+    """Made on a rank's thread. Emissions are part of a turn; any may ``send`` and ``flush``.
 
     Args:
         parts: The rank's.
+        guard: Knows what is part of a turn.
         suspension: Where ranks agree.
         world: Which rank this is.
     """
 
-    def __init__(self, parts: LoopParts, suspension: Suspension, world: World) -> None:
-        super().__init__(parts)
-        self._suspension, self._world = suspension, world
-        self._guard = TurnGuard(parts.turns)
+    def __init__(
+        self, parts: LoopParts, guard: TurnGuard, suspension: Suspension, world: World
+    ) -> None:
+        super().__init__(parts, guard.loop)
+        self._guard, self._suspension, self._world = guard, suspension, world
 
     async def emit(self, output: Output, *, compute_time: float | None, drop: bool) -> None:
         """Show *output*.
@@ -59,11 +71,6 @@ class LockstepOutlet(LiveOutlet):
     async def agree(self, refusal: str | None) -> str | None:
         """Return why any rank refuses the step."""
         return refusal if self._world.world_size == 1 else await self._suspension.agree(refusal)
-
-    @property
-    def guard(self) -> TurnGuard:
-        """What else is a turn's privilege asks it."""
-        return self._guard
 
 
 class LockstepConnected(ConnectedEvent):

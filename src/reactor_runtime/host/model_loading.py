@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from reactor_runtime.errors import ModelLoadError
-from reactor_runtime.model.author_call import attempt
+from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.model.outlet import Outlet
 from reactor_runtime.model.pace import class_buffer_frames, class_fps
 from reactor_runtime.model.reactor_model import ReactorModel, attach
@@ -16,13 +16,19 @@ from reactor_runtime.world import World
 _MAPPINGS = {"dict", "Dict", "Mapping", "MutableMapping"}
 
 
-async def load_model(
-    model_class: type[ReactorModel], *, outlet: Outlet, world: World, config_path: Path | None
+def load_model(
+    model_class: type[ReactorModel],
+    loop: AuthorLoop,
+    *,
+    outlet: Outlet,
+    world: World,
+    config_path: Path | None,
 ) -> ReactorModel:
     """Return a model that is ready: constructed, told its place, loaded and warmed up.
 
     Args:
         model_class: The author's class.
+        loop: Runs what is asynchronous; while ``load`` itself runs, no loop does.
         outlet: Where the model's emissions and messages go.
         world: Its place among the ranks.
         config_path: What the manifest names.
@@ -31,20 +37,26 @@ async def load_model(
         ModelLoadError: The author's code raised, or the class pins an impossible pace.
     """
     where = f"{model_class.__module__}:{model_class.__qualname__}"
-    model: ReactorModel = await _phase(where, "construct", model_class)
+    model: ReactorModel = _phase(loop, where, "construct", model_class)
     attach(model, outlet, world)
-    await _phase(where, "load", lambda: _load(model, config_path))
+    _phase(loop, where, "load", lambda: _load(model, config_path))
     if _is_warmup(warmup := getattr(model, "warmup", None)):
-        await _phase(where, "warmup", warmup)
-    await _phase(where, "load", lambda: (class_fps(model_class), class_buffer_frames(model_class)))
+        _phase(loop, where, "warmup", warmup)
+    _phase(loop, where, "load", lambda: _check_pace(model_class))
     return model
 
 
-async def _phase(where: str, phase: str, function: Callable[[], Any]) -> Any:
-    result, error = await attempt(function)
+def _phase(loop: AuthorLoop, where: str, phase: str, function: Callable[[], Any]) -> Any:
+    result, error = loop.attempt(function)
     if error is not None:
-        raise ModelLoadError(where, phase, f"{type(error).__name__}: {error}") from error
+        notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+        raise ModelLoadError(where, phase, f"{type(error).__name__}: {error}{notes}") from error
     return result
+
+
+def _check_pace(model_class: type[ReactorModel]) -> None:
+    class_fps(model_class)
+    class_buffer_frames(model_class)
 
 
 def _load(model: ReactorModel, config_path: Path | None) -> Any:

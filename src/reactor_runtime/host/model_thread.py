@@ -1,15 +1,16 @@
-"""ModelThread: one daemon thread with an asyncio loop, on which one coroutine runs."""
+"""ModelThread: one daemon thread with an asyncio loop of its own."""
 
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+
+from reactor_runtime.host.author_loop import AuthorLoop
 
 
 class ModelThread:
-    """Runs a coroutine to its end, away from the loop that started it.
+    """Runs a function to its end, away from the loop that started it.
 
     A thread cannot be killed: one that is stuck in author code is given up, and dies with the
     process.
@@ -18,8 +19,7 @@ class ModelThread:
     def __init__(self, name: str) -> None:
         self._name = name
         self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._loop: AuthorLoop | None = None
         self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
 
     @property
@@ -29,10 +29,10 @@ class ModelThread:
 
     def start(
         self,
-        main: Callable[[], Coroutine[Any, Any, None]],
+        main: Callable[[AuthorLoop], None],
         on_end: Callable[[BaseException | None], None],
     ) -> None:
-        """Run *main* on the thread; *on_end* hears, there, how it ended."""
+        """Run *main* on the thread with its loop; *on_end* hears, there, how it ended."""
         self._thread = threading.Thread(
             target=self._run, args=(main, on_end), name=self._name, daemon=True
         )
@@ -42,12 +42,13 @@ class ModelThread:
         """Call *callback* on the thread's loop soon, from any thread; never once it has ended."""
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed
-                self._loop.call_soon_threadsafe(callback)
+                self._loop.loop.call_soon_threadsafe(callback)
 
     def cancel(self) -> None:
         """Cancel what runs, from any thread."""
-        if self._task is not None:
-            self.call(self._task.cancel)
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.cancel()
 
     async def join(self, timeout_s: float) -> bool:
         """Wait for the end; ``False`` when it did not come within *timeout_s* seconds."""
@@ -62,14 +63,14 @@ class ModelThread:
 
     def _run(
         self,
-        main: Callable[[], Coroutine[Any, Any, None]],
+        main: Callable[[AuthorLoop], None],
         on_end: Callable[[BaseException | None], None],
     ) -> None:
         error: BaseException | None = None
         try:
             with asyncio.Runner() as runner:
-                self._loop = runner.get_loop()
-                runner.run(self._remembered(main()))
+                self._loop = AuthorLoop(runner.get_loop())
+                main(self._loop)
         except asyncio.CancelledError:
             pass
         except BaseException as raised:  # noqa: BLE001 - the top of a thread
@@ -77,7 +78,3 @@ class ModelThread:
         finally:
             on_end(error)
             self._ended.set_result(None)
-
-    async def _remembered(self, main: Coroutine[Any, Any, None]) -> None:
-        self._task = asyncio.current_task()
-        await main

@@ -14,8 +14,9 @@ from reactor_runtime.host.body import Body
 from reactor_runtime.host.events import ModelEvent
 from reactor_runtime.host.host_outlet import FailureKind
 from reactor_runtime.host.live_outlet import error_text
+from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.rank_messages import RankReply, StepResult, TrackFrames
-from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
+from reactor_runtime.host.rank_parts import LoadOrder, RankParts
 from reactor_runtime.host.rank_reports import RankFailures
 from reactor_runtime.host.session_life import SessionLife
 from reactor_runtime.host.state_digest import StateDigest
@@ -46,11 +47,13 @@ class RankLoop:
         self._orders.put_nowait((order, done))
         return done
 
-    async def live(self, order: LoadOrder, loaded: "asyncio.Future[None]") -> None:
-        """Load the model, then carry out orders until there is no further one."""
+    async def live(
+        self, driver: ModelDriver, order: LoadOrder, ready: "asyncio.Future[None]"
+    ) -> None:
+        """Carry out orders until there is no further one; *ready* says when the first may come."""
         own = self._own
+        own.guard.begin()
         try:
-            driver = await load_on_rank(order, own)
             if order.check_lockstep:
                 self._digests = partial(StateDigest().of_model, driver.model)
             async with asyncio.TaskGroup() as group:
@@ -64,15 +67,15 @@ class RankLoop:
                 )
                 await self._body.start()
                 if (refusal := self._refusal(order)) is None:
-                    loaded.set_result(None)
+                    ready.set_result(None)
                     await self._carry_out_orders()
                 else:
-                    loaded.set_exception(refusal)
+                    ready.set_exception(refusal)
                 self._body.cancel()
         except BaseException as error:
-            if loaded.done():
+            if ready.done():
                 raise
-            loaded.set_exception(error)
+            ready.set_exception(error)
 
     def leave(self) -> None:
         """Let ``live`` return once it has carried out what it was given."""

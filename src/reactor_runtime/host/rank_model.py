@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 from reactor_runtime.distributed.rank import Rank
 from reactor_runtime.distributed.verbs import OnError, Verb
+from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.events import ModelEvent
 from reactor_runtime.host.rank_loop import Order, RankLoop
 from reactor_runtime.host.rank_messages import RankReply, TrackFrames
-from reactor_runtime.host.rank_parts import LoadOrder, RankParts
+from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.outlet import Turn
 
@@ -30,10 +31,16 @@ class RankModel:
         Raises:
             ModelLoadError: The author's code raised.
         """
-        asyncio.set_event_loop(self._loop)
         contract = ModelContract.of(order.model.load())
-        loaded: asyncio.Future[None] = self._loop.create_future()
-        self._loop.run_until_complete(self._begin(contract, order, rank, loaded))
+        loop = AuthorLoop(self._loop)
+        own = self._own = RankParts.make(contract, rank, self._loop)
+        driver = load_on_rank(order, own, loop)
+        self._rank_loop = RankLoop(own)
+        ready: asyncio.Future[None] = self._loop.create_future()
+        self._life = self._loop.create_task(
+            self._rank_loop.live(driver, order, ready), context=loop.context
+        )
+        self._loop.run_until_complete(ready)
 
     def perform(self, order: Order, rank: Rank) -> Any:
         """Carry out *order*; where it waits for the host, all ranks do."""
@@ -59,18 +66,6 @@ class RankModel:
         """End the body."""
         self._rank_loop.leave()
         self._loop.run_until_complete(self._life)
-
-    async def _begin(
-        self,
-        contract: ModelContract,
-        order: LoadOrder,
-        rank: Rank,
-        loaded: "asyncio.Future[None]",
-    ) -> None:
-        self._own = RankParts.make(contract, rank)
-        self._rank_loop = RankLoop(self._own)
-        self._life = self._loop.create_task(self._rank_loop.live(order, loaded))
-        await loaded
 
     async def _give(self, order: Order) -> "asyncio.Future[Any]":
         return self._rank_loop.give(order)

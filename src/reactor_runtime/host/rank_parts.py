@@ -11,10 +11,11 @@ from reactor_runtime.clock import SystemClock
 from reactor_runtime.distributed.class_reference import ClassReference
 from reactor_runtime.distributed.process_group import seed_generators, use_device
 from reactor_runtime.distributed.rank import Rank
+from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.event_queue import EventQueue
 from reactor_runtime.host.inbound_frames import InboundFrames
 from reactor_runtime.host.live_session import Gate
-from reactor_runtime.host.lockstep_outlet import LockstepConnected, LockstepOutlet
+from reactor_runtime.host.lockstep_outlet import LockstepConnected, LockstepOutlet, TurnGuard
 from reactor_runtime.host.loop_parts import LoopParts
 from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.model_loading import load_model
@@ -63,6 +64,7 @@ class RankParts:
         contract: What the model's class declares.
         world: Which rank this is.
         reports: What is told to the host.
+        guard: Knows what is part of a turn.
         emitter: Where emissions go.
         inbound: What clients sent.
         buffers: The model's input buffers by track; filled when the model is there.
@@ -73,14 +75,15 @@ class RankParts:
     contract: ModelContract
     world: World
     reports: RankReports
+    guard: TurnGuard
     emitter: RankEmitter
     inbound: InboundFrames
     buffers: dict[str, InputBuffer]
     suspension: Suspension
 
     @classmethod
-    def make(cls, contract: ModelContract, rank: Rank) -> Self:
-        """Return the parts of a model that *contract* describes."""
+    def make(cls, contract: ModelContract, rank: Rank, loop: asyncio.AbstractEventLoop) -> Self:
+        """Return the parts of a model that *contract* describes, to be run in *loop*."""
         queue, clock, changed = EventQueue(lambda: None), SystemClock(), asyncio.Event()
         gate = Gate(queue)
         reports = RankReports(rank.post, is_leader=rank.world.is_leader)
@@ -94,6 +97,7 @@ class RankParts:
             if given.is_closing:
                 inbound.close()
 
+        turns = TurnSource(changed.set)
         return cls(
             parts=LoopParts(
                 outlet=reports,
@@ -101,13 +105,14 @@ class RankParts:
                 clock=clock,
                 gate=gate,
                 watch=TurnWatch(clock),
-                turns=TurnSource(changed.set),
+                turns=turns,
                 emitter=emitter,
                 changed=changed,
             ),
             contract=contract,
             world=rank.world,
             reports=reports,
+            guard=TurnGuard(turns, loop),
             emitter=emitter,
             inbound=inbound,
             buffers=buffers,
@@ -130,8 +135,8 @@ def take_in(buffers: Mapping[str, InputBuffer], frames: Sequence[TrackFrames]) -
             buffer.push(frame)
 
 
-async def load_on_rank(order: LoadOrder, own: RankParts) -> ModelDriver:
-    """Return the driver of a model that is ready, joined to *own*. Called by the pump.
+def load_on_rank(order: LoadOrder, own: RankParts, loop: AuthorLoop) -> ModelDriver:
+    """Return the driver of a model that is ready, joined to *own*.
 
     Raises:
         ModelLoadError: The author's code raised.
@@ -139,12 +144,12 @@ async def load_on_rank(order: LoadOrder, own: RankParts) -> ModelDriver:
     use_device(own.world.device)
     if not own.world.is_leader:  # what all ranks do alike is told once
         logging.getLogger("reactor_runtime.host").setLevel(logging.CRITICAL)
-    outlet = LockstepOutlet(own.parts, own.suspension, own.world)
-    model = await load_model(
-        order.model.load(), outlet=outlet, world=own.world, config_path=order.config_path
+    outlet = LockstepOutlet(own.parts, own.guard, own.suspension, own.world)
+    model = load_model(
+        order.model.load(), loop, outlet=outlet, world=own.world, config_path=order.config_path
     )
     bind(session=None)  # loads structlog, which the first session would wait for
-    vars(model)["_reactor_connected"] = LockstepConnected(outlet.guard)
+    vars(model)["_reactor_connected"] = LockstepConnected(own.guard)
     _join_buffers(model, own)
     if own.emitter.pinned_fps is None and (fps := class_fps(type(model))) is not None:
         outlet.set_fps(fps)

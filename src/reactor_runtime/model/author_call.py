@@ -3,7 +3,17 @@
 import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+_ADVICE: Final = {
+    "cannot be called from a running event loop": "this method runs in the model's event loop; "
+    "make it `async def` and await (load() and warmup() may call asyncio.run())",
+    "This event loop is already running": "this method runs in the model's event loop; make it "
+    "`async def` and await",
+    "Cannot run the event loop while another loop is running": "this method runs in the model's "
+    "event loop; make it `async def` and await (load() and warmup() may run a loop of their own)",
+    "no running event loop": "make this method `async def`, which runs in the model's event loop",
+}
 
 
 async def settle(result: Any) -> Any:
@@ -16,15 +26,35 @@ async def attempt(
 ) -> tuple[Any, BaseException | None]:
     """Call *function* and return what it returned, or what it raised.
 
-    An author's ``sys.exit()`` or a cancellation that nobody asked of this task is a failure like
-    any other: neither may end the loop it runs on.
+    An author's ``sys.exit()``, ``KeyboardInterrupt`` or a cancellation that nobody asked of this
+    task is a failure like any other: none may end the loop it runs on.
     """
+    task = _this_task()
     try:
         return await settle(function(*args, **kwargs)), None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - author code: anything comes out
-        return None, error
     except asyncio.CancelledError as error:
-        task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
         return None, error
+    except GeneratorExit as error:
+        if _this_task() is not task:  # nobody raised it: this coroutine is being closed
+            raise
+        return None, error
+    except BaseException as error:  # noqa: BLE001 - author code: anything comes out
+        return None, with_advice(error)
+
+
+def _this_task() -> "asyncio.Task[Any] | None":
+    try:
+        return asyncio.current_task()
+    except RuntimeError:  # no loop runs
+        return None
+
+
+def with_advice(error: BaseException) -> BaseException:
+    """Return *error*, with a note on what to do where it is about the loop author code runs in."""
+    if isinstance(error, RuntimeError) and not hasattr(error, "__notes__"):
+        for words, advice in _ADVICE.items():
+            if words in str(error):
+                error.add_note(advice)
+    return error

@@ -77,6 +77,8 @@ class ReactorModel:
     def load(self, config_path: Path | None) -> Any:
         """Make the model ready; called once, before ``warmup`` if there is one. May be async.
 
+        While a plain one runs no event loop does, so that it may call ``asyncio.run()``.
+
         Args:
             config_path: The manifest's ``runtime.config``; a parameter named ``config`` gets the
                 parsed file instead.

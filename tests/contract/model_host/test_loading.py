@@ -1,5 +1,6 @@
 """From a class to a host that is ready, or an error that says why not."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,24 @@ def caught_class() -> type:
     from tests.models.breaks_before_serving import BreaksBeforeServing
 
     return BreaksBeforeServing
+
+
+async def test_what_loads_may_run_event_loops_of_its_own(serve: Serve) -> None:
+    stage = await serve("runs_its_own_loop")
+    stage.start()
+    told = await stage.ask_text("tell")
+    assert told == "construct get run new warmup; loaded and warm; same loop: True"
+    assert stage.texts == []  # nobody was there when load() sent
+
+
+async def test_a_handler_that_runs_a_loop_is_told_what_to_do(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        stage = await serve("runs_its_own_loop")
+        stage.start()
+        assert (await stage.ask("run_one_now")).error_code == "internal_error"
+        await stage.outlet.until(lambda: "make it `async def` and await" in caplog.text)
 
 
 async def test_events_may_be_posted_before_the_model_is_ready(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from reactor_runtime.errors import ModelLoadError
+from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.model_loading import load_model
 from reactor_runtime.model.outlet import SilentOutlet
 from reactor_runtime.model.reactor_model import ReactorModel
@@ -72,38 +73,43 @@ def nothing(self: Any) -> None:
     self.given = "nothing"
 
 
-async def loaded_with(form_name: str, config_path: Path | None) -> Any:
+def loaded_with(form_name: str, config_path: Path | None) -> Any:
     model_class = type("Model", (ReactorModel,), {"load": FORMS[form_name]})
-    model: Any = await load_model(
-        model_class, outlet=SilentOutlet(), world=World(), config_path=config_path
-    )
+    with asyncio.Runner() as runner:
+        model: Any = load_model(
+            model_class,
+            AuthorLoop(runner.get_loop()),
+            outlet=SilentOutlet(),
+            world=World(),
+            config_path=config_path,
+        )
     return model.given
 
 
 @pytest.mark.parametrize("name", [n for n in FORMS if n.startswith("path")])
-async def test_load_gets_the_path_never_its_contents(name: str, tmp_path: Path) -> None:
+def test_load_gets_the_path_never_its_contents(name: str, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("steps: 4")
-    assert await loaded_with(name, config) == config
-    assert await loaded_with(name, None) is None
+    assert loaded_with(name, config) == config
+    assert loaded_with(name, None) is None
 
 
 @pytest.mark.parametrize("name", [n for n in FORMS if n.startswith("contents")])
-async def test_the_older_form_gets_the_contents(name: str, tmp_path: Path) -> None:
+def test_the_older_form_gets_the_contents(name: str, tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("steps: 4")
-    assert await loaded_with(name, config) == {"steps": 4}
-    assert await loaded_with(name, None) == {}
+    assert loaded_with(name, config) == {"steps": 4}
+    assert loaded_with(name, None) == {}
     config.write_text("")
-    assert await loaded_with(name, config) == {}
+    assert loaded_with(name, config) == {}
 
 
-async def test_a_load_without_parameters_is_called_without(tmp_path: Path) -> None:
-    assert await loaded_with("nothing", tmp_path / "config.yaml") == "nothing"
+def test_a_load_without_parameters_is_called_without(tmp_path: Path) -> None:
+    assert loaded_with("nothing", tmp_path / "config.yaml") == "nothing"
 
 
-async def test_contents_that_are_no_mapping_are_named(tmp_path: Path) -> None:
+def test_contents_that_are_no_mapping_are_named(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     config.write_text("- 4")
     with pytest.raises(ModelLoadError, match=r"config\.yaml holds a list; wanted a mapping"):
-        await loaded_with("contents", config)
+        loaded_with("contents", config)

@@ -1,0 +1,74 @@
+"""AuthorLoop: a thread's asyncio loop, and author code called while it does not run.
+
+Loading code may be written for a plain script and call ``asyncio.run()``, which a running loop on
+the same thread forbids. So the loop runs only while something asynchronous is waited for.
+"""
+
+import asyncio
+import contextvars
+import inspect
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from reactor_runtime.model.author_call import attempt, with_advice
+
+
+class AuthorLoop:
+    """Used on the thread that *loop* belongs to; ``cancel`` on any.
+
+    Args:
+        loop: Not running.
+
+    Attributes:
+        loop: The same.
+        context: Of everything that runs here: what author code sets in it, ``numpy.errstate``
+            say, the code after it sees.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.context = contextvars.copy_context()
+        self._task: asyncio.Task[Any] | None = None
+        self._is_cancelled = False
+
+    def attempt(self, function: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+        """Call *function* and return what it returned, awaited where it has to be, or raised.
+
+        Raises:
+            asyncio.CancelledError: ``cancel`` was called.
+        """
+        self._check()
+        asyncio.set_event_loop(self.loop)  # an author's asyncio.run() takes it away
+        try:
+            result = self.context.run(function)
+        except BaseException as error:  # noqa: BLE001 - author code: anything comes out
+            return None, with_advice(error)
+        if not inspect.isawaitable(result):
+            return result, None
+        outcome: tuple[Any, BaseException | None] = self.complete(attempt(lambda: result))
+        return outcome
+
+    def complete(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Return what *work* returns; the loop runs meanwhile.
+
+        Raises:
+            asyncio.CancelledError: ``cancel`` was called.
+        """
+        asyncio.set_event_loop(self.loop)
+        self._task = self.loop.create_task(work, context=self.context)
+        if self._is_cancelled:
+            self._task.cancel()
+        return self.loop.run_until_complete(self._task)
+
+    def cancel(self) -> None:
+        """Cancel what runs; what would run later does not."""
+        self._is_cancelled = True
+        self.loop.call_soon_threadsafe(self._cancel_task)
+
+    def _cancel_task(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _check(self) -> None:
+        if self._is_cancelled:
+            raise asyncio.CancelledError

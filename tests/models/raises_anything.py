@@ -1,0 +1,100 @@
+"""Raises what it is told to, at the moment it is told to."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from tests.models.parts import Note
+
+from reactor_runtime import (
+    ClientInfo,
+    ReactorModel,
+    connected,
+    disconnected,
+    event,
+    session_ended,
+    session_started,
+)
+
+
+class Whim(BaseException):
+    """What no ``except Exception`` catches."""
+
+
+def recurse() -> None:
+    recurse()
+
+
+def fail_with(error: BaseException) -> Callable[[], None]:
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+WAYS: dict[str, Callable[[], None]] = {
+    "KeyboardInterrupt": fail_with(KeyboardInterrupt()),
+    "SystemExit": fail_with(SystemExit(0)),
+    "GeneratorExit": fail_with(GeneratorExit()),
+    "StopIteration": fail_with(StopIteration(3)),
+    "StopAsyncIteration": fail_with(StopAsyncIteration()),
+    "CancelledError": fail_with(asyncio.CancelledError()),
+    "Whim": fail_with(Whim()),
+    "MemoryError": fail_with(MemoryError()),
+    "RecursionError": recurse,
+    "ExceptionGroup": fail_with(ExceptionGroup("some", [ValueError("one")])),
+}
+
+
+class RaisesAnything(ReactorModel):
+    def __init__(self) -> None:
+        self.plan: dict[str, str] = {}
+
+    def reach(self, moment: str) -> None:
+        if way := self.plan.pop(moment, None):
+            WAYS[way]()
+
+    @event
+    def at(self, moment: str, way: str) -> None:
+        self.plan[moment] = way
+
+    @event
+    def fail(self, way: str) -> None:
+        WAYS[way]()
+
+    @event
+    async def fail_later(self, way: str) -> None:
+        await asyncio.sleep(0)
+        WAYS[way]()
+
+    @event
+    def echo(self, text: str) -> Note:
+        return Note(text=text)
+
+    @session_started
+    def begin(self) -> None:
+        self.reach("session_started")
+
+    @connected
+    async def came(self, client: ClientInfo) -> None:
+        await asyncio.sleep(0)
+        self.reach("connected")
+
+    @disconnected
+    def left(self) -> None:
+        self.reach("disconnected")
+
+    @session_ended
+    async def finish(self) -> None:
+        self.reach("session_ended")
+
+    def process_input(self) -> None:
+        self.reach("process_input")
+
+    def generate(self, input: Any) -> None:
+        self.reach("generate")
+
+    async def process_output(self, outcome: Any) -> None:
+        if outcome.error is not None:
+            raise outcome.error
+        self.reach("process_output")
