@@ -29,7 +29,7 @@ def render(folder: str | Path = ".", version: str = UNSTAMPED) -> dict[str, Any]
 
     Args:
         folder: The manifest's folder, or the manifest.
-        version: What ``info.version`` says.
+        version: What ``info.version`` says; by default the manifest's ``model.version``, if any.
 
     Raises:
         ConfigurationError: The manifest or the class cannot be read; it says where and why.
@@ -39,6 +39,7 @@ def render(folder: str | Path = ".", version: str = UNSTAMPED) -> dict[str, Any]
         model_ref=manifest.model_ref,
         folder=manifest.folder,
         name=manifest.name,
+        version=manifest.version,
         description=manifest.description,
         env=manifest.runtime.env,
     )
@@ -62,12 +63,15 @@ def read_contract(settings: ServeSettings) -> ModelContract:
 def render_document(settings: ServeSettings, version: str = UNSTAMPED) -> dict[str, Any]:
     """Return the OpenAPI document of the class that *settings* name, under the model's own name.
 
+    Its version is the model's own, too, unless *version* says another.
+
     Raises:
         ModelImportError: It cannot be imported, or a declaration in it makes no sense.
     """
     contract = read_contract(settings)
     schema = contract.render_schema(settings.name or "", settings.description or "")
-    return schema.to_openapi(version)
+    own = settings.version or UNSTAMPED
+    return schema.to_openapi(own if version == UNSTAMPED else version)
 
 
 def write_document(document: Mapping[str, Any], out: Path | None) -> None:
@@ -85,7 +89,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m reactor_runtime.schema", description="Write a model's OpenAPI document."
     )
     parser.add_argument("--path", default=".", help="folder of reactor.yaml, or the file")
-    parser.add_argument("--version", default=UNSTAMPED, help="what info.version says")
+    parser.add_argument(
+        "--version", default=UNSTAMPED, help="what info.version says; else the manifest's"
+    )
     parser.add_argument("--out", type=Path, help="file to write; standard output if not given")
     chosen = parser.parse_args(arguments)
     try:

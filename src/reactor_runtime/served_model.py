@@ -213,6 +213,7 @@ def session_settings(settings: ServeSettings) -> SessionSettings:
     """Return what the session is told."""
     return SessionSettings(
         model_name=settings.name,
+        model_version=settings.version,
         model_description=settings.description,
         clientless_timeout_s=settings.orphan_timeout_s,
         connect_limit_s=settings.connect_timeout_s,

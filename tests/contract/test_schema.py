@@ -233,6 +233,13 @@ def test_version_name_and_description_can_be_stamped(folder: Path) -> None:
     assert info == {"title": "shop", "version": "v1.2.3", "description": "A shop."}
 
 
+def test_the_version_of_the_manifest_is_stamped_unless_another_is_asked_for(folder: Path) -> None:
+    text = "model: {name: shop, version: 1.10}\n" + MANIFEST
+    (folder / "reactor.yaml").write_text(text, encoding="utf-8")
+    assert render(folder)["info"]["version"] == "1.10"
+    assert render(folder, version="v2")["info"]["version"] == "v2"
+
+
 def test_what_is_not_there_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "bare_model.py").write_text(
         "from reactor_runtime import ReactorModel\nclass Bare(ReactorModel): ...\n"

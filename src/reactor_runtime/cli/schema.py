@@ -13,7 +13,9 @@ def schema(
         str, typer.Argument(help="A folder with a reactor.yaml, a reactor.yaml, or module:Class.")
     ] = ".",
     *,
-    version: Annotated[str, typer.Option(help="The version to stamp on the document.")] = "v0.0.0",
+    version: Annotated[
+        str, typer.Option(help="The version to stamp; else the manifest's.", show_default=False)
+    ] = "v0.0.0",
     out: Annotated[Path | None, typer.Option(help="Write to this file, not to stdout.")] = None,
 ) -> int:
     """Print the OpenAPI document of a model; the class is imported, not loaded."""

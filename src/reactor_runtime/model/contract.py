@@ -1,7 +1,7 @@
 """ModelContract: a model's class, read once, as frozen values."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Self
@@ -19,7 +19,7 @@ from reactor_runtime.model.lifecycle import Lifecycle, read_lifecycle
 from reactor_runtime.model.media_input import MediaInput, media_handles
 from reactor_runtime.model.mentions import mentioned, visible
 from reactor_runtime.model.messages import ModelMessage
-from reactor_runtime.model.openapi import ModelSchema
+from reactor_runtime.model.openapi import UPLOAD_REFERENCE, ModelSchema
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.payload import bind
 from reactor_runtime.model.refusals import short_name
@@ -134,11 +134,37 @@ def _messages(
     model: type, commands: Mapping[str, CommandContract]
 ) -> dict[str, type[ModelMessage]]:
     replies = [kind for command in commands.values() for kind in command.replies]
+    named = [k for k in mentioned(model, ModelMessage) if not k.__name__.startswith("_")]
     messages: dict[str, type[ModelMessage]] = {}
-    for kind in (*replies, *mentioned(model, ModelMessage), *visible(model, ModelMessage)):
-        if not kind.__name__.startswith("_"):
+    for kind in (*replies, *named):
+        before = messages.setdefault(kind.wire_name(), kind)
+        if issubclass(kind, before) and kind.__name__ == before.__name__:
+            messages[kind.wire_name()] = kind  # it says more
+        elif not (issubclass(before, kind) and kind.__name__ == before.__name__):
+            raise TypeError(_same_name(model, before, kind, f"the message {kind.wire_name()!r}"))
+    _check_class_names(model, messages.values())
+    for kind in visible(model, ModelMessage):
+        if not kind.__name__.startswith("_") and kind.__name__ not in _class_names(messages):
             messages.setdefault(kind.wire_name(), kind)
     return messages
+
+
+def _check_class_names(model: type, kinds: Iterable[type[ModelMessage]]) -> None:
+    """Check that each message class has a name of its own: it is what schemas are known by."""
+    known: dict[str, type] = {UPLOAD_REFERENCE: UploadedFile}
+    for kind in kinds:
+        before = known.setdefault(kind.__name__, kind)
+        if before is not kind:
+            raise TypeError(_same_name(model, before, kind, f"{kind.__name__} in the schema"))
+
+
+def _class_names(messages: Mapping[str, type[ModelMessage]]) -> set[str]:
+    return {UPLOAD_REFERENCE, *(kind.__name__ for kind in messages.values())}
+
+
+def _same_name(model: type, one: type, other: type, what: str) -> str:
+    places = " and ".join(f"{kind.__module__}.{kind.__qualname__}" for kind in (one, other))
+    return f"{model.__qualname__}: {places} are both {what}; rename one"
 
 
 def _tracks(model: type, inputs: Mapping[str, type[MediaInput]]) -> tuple[Track, ...]:

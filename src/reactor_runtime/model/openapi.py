@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 UNSTAMPED = "v0.0.0"
+UPLOAD_REFERENCE = "ReactorUploadReference"
 
 _UPLOAD_REFERENCE: Schema = {
     "type": "object",
@@ -61,7 +62,7 @@ class ModelSchema:
             document["webhooks"] = {n: _webhook(n, m) for n, m in contract.messages.items()}
         schemas = {m.__name__: _message(m) for m in contract.messages.values()}
         document["components"] = {
-            "schemas": {**schemas, "ReactorUploadReference": copy.deepcopy(_UPLOAD_REFERENCE)}
+            "schemas": {**schemas, UPLOAD_REFERENCE: copy.deepcopy(_UPLOAD_REFERENCE)}
         }
         return document
 

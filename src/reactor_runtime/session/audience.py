@@ -10,6 +10,7 @@ from reactor_runtime.host.host_outlet import CommandReply, OutboundMessage
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger
 from reactor_runtime.model.input_buffer import InputFrame
+from reactor_runtime.model.openapi import UNSTAMPED
 from reactor_runtime.model.tracks import TrackDirection
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.client_registry import ClientRegistry
@@ -40,9 +41,9 @@ class Audience:
 
     def __init__(self, host: ModelHost, course: SessionCourse, wiring: Wiring) -> None:
         contract = host.contract
-        name, description = wiring.settings.model_name, wiring.settings.model_description
-        schema = contract.render_schema(name or "", description or "")
-        self.schema: dict[str, Any] = schema.to_openapi()
+        settings = wiring.settings
+        schema = contract.render_schema(settings.model_name or "", settings.model_description or "")
+        self.schema: dict[str, Any] = schema.to_openapi(settings.model_version or UNSTAMPED)
         self.clients = ClientRegistry()
         self._host, self._course, self._wiring = host, course, wiring
         self._inbox = EventInbox(host, wiring)

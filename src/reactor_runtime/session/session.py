@@ -136,7 +136,7 @@ class Session:
 
         Raises:
             StartRefusedError: The body asks for what cannot be given.
-            SessionStateError: Another session is in the way.
+            SessionStateError: Another session is in the way, or this one was stopped meanwhile.
             SessionUnavailableError: The model is loading, or gone, or failed as it started.
         """
         start = read_start_body(body)

@@ -9,6 +9,7 @@ class SessionSettings:
 
     Attributes:
         model_name: What descriptors call the model; ``None`` for the contract's name.
+        model_version: What the schema gives as its version; ``None`` for none.
         model_description: What the schema says of it; ``None`` for the contract's words.
         clientless_timeout_s: A session nobody watches ends after this; 0 or less disables it.
         silence_limit_s: A client that sends no frame for this long is closed.
@@ -33,6 +34,7 @@ class SessionSettings:
     """
 
     model_name: str | None = None
+    model_version: str | None = None
     model_description: str | None = None
     clientless_timeout_s: float = 60.0
     silence_limit_s: float = 20.0

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from reactor_runtime.errors import HostClosedError, ModelLoadError, SessionUnavailableError
+from reactor_runtime.errors import (
+    HostClosedError,
+    ModelLoadError,
+    SessionStateError,
+    SessionUnavailableError,
+)
 from reactor_runtime.host.events import SessionEnded, SessionStarted
 from reactor_runtime.host.host_outlet import (
     CommandReply,
@@ -130,6 +135,7 @@ class Tenancy:
         """Start a session; returns when ``session_started`` has run, or after a bounded wait.
 
         Raises:
+            SessionStateError: It was stopped meanwhile.
             SessionUnavailableError: The host is lost, or the session failed at once.
         """
         seed = secrets.randbits(32) if start.seed is None else start.seed
@@ -148,8 +154,10 @@ class Tenancy:
             self.evict(str(error))
         await _wait(tenure.settled, self._wiring.settings.start_wait_s)
         if self._tenure is not tenure or not self._course.state.is_running:
-            why = self.last_words or "it was stopped"
-            raise SessionUnavailableError(f"the session ended as it started: {why}")
+            if not self.last_words:
+                text = "the session was stopped as it started"
+                raise SessionStateError(self._course.state, text)
+            raise SessionUnavailableError(f"the session ended as it started: {self.last_words}")
 
     def end(
         self,

@@ -147,6 +147,18 @@ async def test_nothing_to_stop(room: Room) -> None:
     room.host.close_session()
 
 
+async def test_a_start_that_is_stopped_before_it_has_settled_is_a_conflict(room: Room) -> None:
+    room.host.is_prompt = False  # session_started takes its time
+    starting = asyncio.ensure_future(room.started())
+    await room.state(SessionState.WAITING)
+    await room.session.stop_session()
+    room.host.close_session()
+    with pytest.raises(SessionStateError, match="stopped as it started"):
+        await starting
+    room.host.is_prompt = True
+    await room.started()
+
+
 async def test_a_start_right_after_a_stop_waits_for_it(started: Room) -> None:
     started.host.is_prompt = False
     await started.session.stop_session()
