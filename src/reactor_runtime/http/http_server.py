@@ -8,16 +8,23 @@ from collections.abc import Iterator, Sequence
 import uvicorn
 from starlette.types import ASGIApp
 
+from reactor_runtime.http.patience import ImpatientProtocol, impatient_protocol
+
 DRAIN_S = 2
 
 
 class HttpServer:
-    """Runs *app*; leaves signals, logging and the loop to whoever runs it."""
+    """Runs *app*; leaves signals, logging and the loop to whoever runs it.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        app: Answers.
+        protocol: How connections are read; they share its limits.
+    """
+
+    def __init__(self, app: ASGIApp, protocol: type[ImpatientProtocol] | None = None) -> None:
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=protocol or impatient_protocol(),
             ws="none",
             lifespan="off",
             log_config=None,
