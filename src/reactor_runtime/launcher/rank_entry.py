@@ -12,11 +12,13 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from types import TracebackType
 
 from reactor_runtime.launcher.collective_bounds import bound_collectives
 from reactor_runtime.launcher.tether import die_with_parent, leave_if_adopted_by
 
 _MODULE = "module:"
+_MACHINERY = {__file__, "<frozen runpy>"}
 
 
 def main() -> None:
@@ -54,7 +56,7 @@ def _write_report(error: BaseException, exit_code: int) -> None:
     path = os.environ.get("TORCHELASTIC_ERROR_FILE")
     if not path:
         return
-    text = "".join(traceback.format_exception(error))
+    text = "".join(traceback.format_exception(type(error), error, _from_the_script(error)))
     report = {
         "message": {
             "message": f"{type(error).__name__}: {error}",
@@ -67,6 +69,14 @@ def _write_report(error: BaseException, exit_code: int) -> None:
     }
     with contextlib.suppress(OSError):
         Path(path).write_text(json.dumps(report), encoding="utf-8")
+
+
+def _from_the_script(error: BaseException) -> TracebackType | None:
+    """Return the traceback without what lies between this program and the script."""
+    rest = error.__traceback__
+    while rest is not None and rest.tb_frame.f_code.co_filename in _MACHINERY:
+        rest = rest.tb_next
+    return rest or error.__traceback__
 
 
 if __name__ == "__main__":

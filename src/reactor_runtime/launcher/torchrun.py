@@ -85,6 +85,7 @@ def task_environment(
     resume = {"REACTOR_RESUME_FROM": place.resume_from} if place.resume_from else {}
     return {
         "OMP_NUM_THREADS": str(max(1, place.cores // job.procs_per_worker)),
+        "PYTHONHASHSEED": "0",  # sets and dicts of text are in one order on all ranks
         **job.env,
         **resume,
         "GLOO_SOCKET_IFNAME": place.interface,

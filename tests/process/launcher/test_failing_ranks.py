@@ -33,6 +33,7 @@ def test_a_failing_rank_ends_the_job_on_both_nodes(
     assert (cause.node_rank, cause.rank, cause.exit_code) == (rank // 2, rank, exit_code)
     assert (cause.kind, cause.message) == (kind, said)
     assert ("raise ValueError" in cause.traceback) == bool(kind)
+    assert "rank_entry" not in cause.traceback  # it begins in the script
     assert exit_status(record) == 1
     assert f"node {rank // 2}, rank {rank}" in result_lines(record)[0]
     began = sorted(p.name for p in (shared.outputs / job.job_id).glob("node*/*"))

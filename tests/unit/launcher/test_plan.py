@@ -78,6 +78,7 @@ def test_the_environment_of_a_node() -> None:
         "MASTER_PORT": "29500",
         "NCCL_SOCKET_IFNAME": "eth1",
         "OMP_NUM_THREADS": "4",
+        "PYTHONHASHSEED": "0",
         "PYTHONUNBUFFERED": "1",
         "REACTOR_ATTEMPT_ID": "train-1.1.ab",
         "REACTOR_COMM_BACKEND": "gloo",
