@@ -1,13 +1,23 @@
 """CallResult: what a call of every rank came to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
 
 from reactor_runtime.distributed.frame_parts import Part
-from reactor_runtime.distributed.shared_frame_buffer import Lease
+from reactor_runtime.errors import RankDesync
+
+Written = tuple[int, Part]  # a rank, and what it wrote
+
+
+class PictureViews(Protocol):
+    """The right to read what the ranks wrote in one call."""
+
+    def view(self, part: Part, frames: int | None = None) -> npt.NDArray[Any]:
+        """Return the picture *part* belongs to, read-only; its first *frames* frames if given."""
+        ...
 
 
 class CallTiming(NamedTuple):
@@ -41,8 +51,8 @@ class CallResult:
     payloads: tuple[Any, ...]
     timing: CallTiming
     is_suspended: bool = False
-    parts: Mapping[str, tuple[tuple[tuple[int, Part], ...], ...]] = field(default_factory=dict)
-    lease: Lease | None = field(default=None, repr=False)
+    parts: Mapping[str, tuple[tuple[Written, ...], ...]] = field(default_factory=dict)
+    lease: PictureViews | None = field(default=None, repr=False)
 
     def pictures(self, track: str) -> list[npt.NDArray[Any]]:
         """Return the pictures of *track*, read-only views; the slot is theirs until all are gone.
@@ -54,6 +64,45 @@ class CallResult:
         return [self.lease.view(widest(written)) for written in self.parts.get(track, ())]
 
 
-def widest(written: tuple[tuple[int, Part], ...]) -> Part:
+def by_picture(
+    phase: str, written: Iterable[Written]
+) -> dict[str, tuple[tuple[Written, ...], ...]]:
+    """Return what ranks wrote in *phase*, by track and picture.
+
+    Raises:
+        RankDesync: Two ranks do not mean the same picture.
+    """
+    found: dict[str, dict[int, list[Written]]] = {}
+    for rank, part in written:
+        found.setdefault(part.track, {}).setdefault(part.picture, []).append((rank, part))
+    for pictures in found.values():
+        for ranks in pictures.values():
+            _check_alike(phase, ranks)
+    return {
+        track: tuple(tuple(pictures[k]) for k in sorted(pictures))
+        for track, pictures in found.items()
+    }
+
+
+def _check_alike(phase: str, written: list[Written]) -> None:
+    in_place = not all(part.extent for _, part in written)
+    rank, first = written[0]
+    for other_rank, other in written[1:]:
+        skipped = 1 if in_place else 0  # in place, the slot may be longer than the chunk
+        alike = (first.shape[skipped:], first.dtype, first.offset) == (
+            other.shape[skipped:],
+            other.dtype,
+            other.offset,
+        )
+        if not alike:
+            reason = (
+                f"picture {first.picture} of track {first.track!r} is {first.shape} "
+                f"{first.dtype} on rank {rank} and {other.shape} {other.dtype} on rank "
+                f"{other_rank}"
+            )
+            raise RankDesync(phase, reason, (rank, other_rank))
+
+
+def widest(written: tuple[Written, ...]) -> Part:
     """Return the part whose picture has the most frames."""
     return max((part for _, part in written), key=lambda part: part.shape[:1])

@@ -5,7 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reactor_runtime.distributed.call_result import CallResult, CallTiming, widest
+from reactor_runtime.distributed.call_result import (
+    CallResult,
+    CallTiming,
+    Written,
+    by_picture,
+    widest,
+)
 from reactor_runtime.distributed.crew import Crew
 from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.frame_parts import NeedsRoom, Part, SlotGrant
@@ -169,39 +175,11 @@ class Conductor:
         self._crew.send(self._writer.pack(place, files))
         return self._collect(deadline)
 
-    def _agree(
-        self, written: Iterable[tuple[int, Part]]
-    ) -> Mapping[str, tuple[tuple[tuple[int, Part], ...], ...]]:
-        """Return the parts by track and picture; all ranks must mean the same picture."""
-        sorted_parts: dict[str, dict[int, list[tuple[int, Part]]]] = {}
-        for rank, part in written:
-            pictures = sorted_parts.setdefault(part.track, {})
-            pictures.setdefault(part.picture, []).append((rank, part))
-        for pictures in sorted_parts.values():
-            for ranks in pictures.values():
-                self._check_alike(ranks)
-        return {
-            track: tuple(tuple(pictures[k]) for k in sorted(pictures))
-            for track, pictures in sorted_parts.items()
-        }
-
-    def _check_alike(self, written: list[tuple[int, Part]]) -> None:
-        in_place = not all(part.extent for _, part in written)
-        rank, first = written[0]
-        for other_rank, other in written[1:]:
-            skipped = 1 if in_place else 0  # in place, the slot may be longer than the chunk
-            alike = (first.shape[skipped:], first.dtype, first.offset) == (
-                other.shape[skipped:],
-                other.dtype,
-                other.offset,
-            )
-            if not alike:
-                reason = (
-                    f"picture {first.picture} of track {first.track!r} is {first.shape} "
-                    f"{first.dtype} on rank {rank} and {other.shape} {other.dtype} on rank "
-                    f"{other_rank}"
-                )
-                raise CallFailed(RankDesync(self._phase, reason, (rank, other_rank)))
+    def _agree(self, written: Iterable[Written]) -> Mapping[str, tuple[tuple[Written, ...], ...]]:
+        try:
+            return by_picture(self._phase, written)
+        except RankDesync as error:
+            raise CallFailed(error) from error
 
     @property
     def _phase(self) -> str:

@@ -67,6 +67,71 @@ def join_group(membership: GroupMembership, world: World) -> None:
     )
 
 
+def join_job(backend: str, device: str) -> bool:
+    """Join the group of the job that torchrun's variables describe; ``False`` if it is joined.
+
+    The time-out of its collectives is torch's default, which the launcher sets.
+    """
+    import torch
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        return False
+    use_device(device)
+    more = {"device_id": torch.device(device)} if backend == "nccl" else {}
+    dist.init_process_group(backend, **more)
+    return True
+
+
+def make_side_group() -> Any:
+    """Return a group of all ranks for what is none of the author's business; on CPU, by gloo."""
+    import torch.distributed as dist
+
+    return dist.new_group(backend="gloo")
+
+
+def gather_bytes(group: Any, content: bytes) -> list[bytes]:
+    """Return the *content* of every rank, by rank, on all of them."""
+    import torch
+    import torch.distributed as dist
+
+    world_size = dist.get_world_size(group)
+    sizes = [torch.zeros(1, dtype=torch.int64) for _ in range(world_size)]
+    dist.all_gather(sizes, torch.tensor([len(content)]), group=group)
+    longest = max(int(size) for size in sizes)
+    own = torch.zeros(longest, dtype=torch.uint8)
+    own[: len(content)] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+    found = [torch.zeros(longest, dtype=torch.uint8) for _ in range(world_size)]
+    dist.all_gather(found, own, group=group)
+    return [each[: int(size)].numpy().tobytes() for each, size in zip(found, sizes, strict=True)]
+
+
+def tell_number(group: Any, number: float) -> float:
+    """Return rank 0's *number* on every rank."""
+    import torch
+    import torch.distributed as dist
+
+    told = torch.tensor([number], dtype=torch.float64)
+    dist.broadcast(told, 0, group=group)
+    return float(told[0])
+
+
+def send_array(group: Any, array: npt.NDArray[Any]) -> None:
+    """Send a C-contiguous *array* to rank 0, which must ``receive_array`` it."""
+    import torch
+    import torch.distributed as dist
+
+    dist.send(torch.from_numpy(array), 0, group=group)
+
+
+def receive_array(group: Any, into: npt.NDArray[Any], rank: int) -> None:
+    """Fill *into* with what *rank* sends."""
+    import torch
+    import torch.distributed as dist
+
+    dist.recv(torch.from_numpy(into), rank, group=group)
+
+
 def leave_group() -> None:
     """Meet all other ranks once more, then give the group up."""
     import torch.distributed as dist

@@ -138,3 +138,19 @@ class ModelLoadError(ReactorError):
 
     def __str__(self) -> str:
         return f"{self.model} failed in {self.phase}: {self.reason}"
+
+
+class OfflineRunError(ReactorError):
+    """Raised when a model cannot be run without clients as it was asked to.
+
+    Attributes:
+        turn: The turn it came to, ``None`` where none had begun.
+        reason: What is wrong, and what to do.
+    """
+
+    def __init__(self, turn: int | None, reason: str) -> None:
+        super().__init__(turn, reason)
+        self.turn, self.reason = turn, reason
+
+    def __str__(self) -> str:
+        return self.reason if self.turn is None else f"turn {self.turn}: {self.reason}"

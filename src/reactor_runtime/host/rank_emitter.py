@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from reactor_runtime.distributed.slot_writer import SlotWriter
 from reactor_runtime.host.chunk_of import chunk_of
 from reactor_runtime.host.live_session import Gate
 from reactor_runtime.host.rank_messages import Emitted, Flushed
+from reactor_runtime.host.rank_seat import PictureSink
 from reactor_runtime.host.shard_place import place_of, shard_in
 from reactor_runtime.model.frames import Pictures
 from reactor_runtime.model.output import Output, Shard
@@ -34,7 +34,7 @@ class RankEmitter:
 
     def __init__(
         self,
-        frames: SlotWriter,
+        frames: PictureSink,
         tracks: Mapping[str, Track],
         *,
         world: World,

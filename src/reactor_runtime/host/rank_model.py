@@ -12,8 +12,12 @@ from reactor_runtime.host.events import ModelEvent
 from reactor_runtime.host.rank_loop import Order, RankLoop
 from reactor_runtime.host.rank_messages import RankReply, TrackFrames
 from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
+from reactor_runtime.host.rank_seat import RankSeat
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.outlet import Turn
+
+_CLOSE_S = 5.0
+_CLOSE_ROUND_S = 0.1
 
 
 class RankModel:
@@ -25,7 +29,7 @@ class RankModel:
         self._rank_loop: RankLoop
         self._life: asyncio.Task[None]
 
-    def load(self, order: LoadOrder, rank: Rank) -> None:
+    def load(self, order: LoadOrder, rank: RankSeat) -> None:
         """Construct, load and warm up the model.
 
         Raises:
@@ -42,7 +46,7 @@ class RankModel:
         )
         self._loop.run_until_complete(ready)
 
-    def perform(self, order: Order, rank: Rank) -> Any:
+    def perform(self, order: Order, rank: RankSeat) -> Any:
         """Carry out *order*; where it waits for the host, all ranks do."""
         suspension = self._own.suspension
         done = self._loop.run_until_complete(self._give(order))
@@ -66,6 +70,17 @@ class RankModel:
         """End the body."""
         self._rank_loop.leave()
         self._loop.run_until_complete(self._life)
+
+    def close(self) -> None:
+        """Let go of the loop, where the process goes on without it."""
+        until = self._loop.time() + _CLOSE_S
+        while (tasks := asyncio.all_tasks(self._loop)) and self._loop.time() < until:
+            for task in tasks:
+                task.cancel()  # more than once: an order that is cancelled ends as that order
+            self._loop.run_until_complete(asyncio.wait(tasks, timeout=_CLOSE_ROUND_S))
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        asyncio.set_event_loop(None)
+        self._loop.close()
 
     async def _give(self, order: Order) -> "asyncio.Future[Any]":
         return self._rank_loop.give(order)

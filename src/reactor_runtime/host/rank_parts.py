@@ -5,12 +5,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from reactor_runtime.clock import SystemClock
-from reactor_runtime.distributed.class_reference import ClassReference
 from reactor_runtime.distributed.process_group import seed_generators, use_device
-from reactor_runtime.distributed.rank import Rank
 from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.event_queue import EventQueue
 from reactor_runtime.host.inbound_frames import InboundFrames
@@ -22,6 +20,7 @@ from reactor_runtime.host.model_loading import load_model
 from reactor_runtime.host.rank_emitter import RankEmitter
 from reactor_runtime.host.rank_messages import InputGiven, TrackFrames
 from reactor_runtime.host.rank_reports import RankReports
+from reactor_runtime.host.rank_seat import RankSeat
 from reactor_runtime.host.suspension import Suspension
 from reactor_runtime.host.turn_source import TurnSource
 from reactor_runtime.host.turn_watch import TurnWatch
@@ -35,6 +34,24 @@ from reactor_runtime.model.tracks import TrackDirection
 from reactor_runtime.world import World
 
 
+class FoundClass(Protocol):
+    """An author's class: where it stands, and itself."""
+
+    @property
+    def module(self) -> str:
+        """The module it stands in."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its name there."""
+        ...
+
+    def load(self) -> type[ReactorModel]:
+        """Return it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOrder:
     """What a rank is to load.
@@ -45,7 +62,7 @@ class LoadOrder:
         check_lockstep: Whether replies carry digests of the state.
     """
 
-    model: ClassReference
+    model: FoundClass
     config_path: Path | None
     check_lockstep: bool = False
 
@@ -82,7 +99,7 @@ class RankParts:
     suspension: Suspension
 
     @classmethod
-    def make(cls, contract: ModelContract, rank: Rank, loop: asyncio.AbstractEventLoop) -> Self:
+    def make(cls, contract: ModelContract, rank: RankSeat, loop: asyncio.AbstractEventLoop) -> Self:
         """Return the parts of a model that *contract* describes, to be run in *loop*."""
         queue, clock, changed = EventQueue(lambda: None), SystemClock(), asyncio.Event()
         gate = Gate(queue)
