@@ -66,6 +66,22 @@ async def test_a_step_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path) 
         assert "did not let go" in served.log()
 
 
+async def test_a_second_interrupt_forces_past_a_viewer_and_a_stuck_step(tmp_path: Path) -> None:
+    diary = tmp_path / "diary"
+    env = {"DIARY": str(diary), "BREAK": "stick_in_step"}
+    with serving(DIARY, ready=True, cwd=ROOT, **env) as served:
+        async with wire_client(served.url, VIDEO) as client:
+            await until(lambda: "stuck" in read(diary))
+            served.process.send_signal(signal.SIGINT)
+            assert "shutting down" in await told_the_end(client)
+            begun = time.monotonic()
+            served.process.send_signal(signal.SIGINT)
+            assert await ended(served, 10) == 130
+            assert time.monotonic() - begun < 2
+        assert "forced to stop" in served.log()
+        assert "Traceback" not in served.log()
+
+
 async def test_a_failed_step_ends_its_session_and_the_next_is_served(tmp_path: Path) -> None:
     env = {"DIARY": str(tmp_path / "diary"), "BREAK": "step"}
     with serving(DIARY, "--log-format", "json", ready=True, cwd=ROOT, **env) as served:
