@@ -20,6 +20,7 @@ from typing import Self
 from reactor_runtime.log import get_logger
 
 _LOCK = ".lock"
+_TRIES = 8
 _UNLOCKED = ".new"  # what a folder's name ends with until it is locked
 
 log = get_logger(__name__)
@@ -58,11 +59,24 @@ class ScratchFolder:
             OSError: The root cannot be made or written to.
         """
         self._root.mkdir(parents=True, exist_ok=True)
-        self._sweep()
-        fresh = Path(tempfile.mkdtemp(prefix=self._prefix, suffix=_UNLOCKED, dir=self._root))
-        self._lock = _locked(fresh)
+        self.sweep()
+        for _ in range(_TRIES):  # another's sweep may be faster at the lock, and removes it then
+            fresh = Path(tempfile.mkdtemp(prefix=self._prefix, suffix=_UNLOCKED, dir=self._root))
+            self._lock = _locked(fresh)
+            if self._lock is not None:
+                break
         self._path = fresh.rename(fresh.with_name(fresh.name.removesuffix(_UNLOCKED)))
         return self._path
+
+    def sweep(self) -> None:
+        """Remove what crashed processes left, and make nothing."""
+        for folder in self._root.glob(f"{self._prefix}*"):
+            lock = _locked(folder) if _is_ours(folder) else None
+            if lock is None:
+                continue
+            _remove(folder)
+            os.close(lock)
+            log.info("scratch_folder_swept", folder=str(folder))
 
     def close(self) -> None:
         """Remove the folder and all in it. Idempotent; what cannot be removed is logged."""
@@ -85,15 +99,6 @@ class ScratchFolder:
     ) -> None:
         self.close()
 
-    def _sweep(self) -> None:
-        for folder in self._root.glob(f"{self._prefix}*"):
-            lock = _locked(folder) if _is_ours(folder) else None
-            if lock is None:
-                continue
-            _remove(folder)
-            os.close(lock)
-            log.info("scratch_folder_swept", folder=str(folder))
-
 
 def _is_ours(folder: Path) -> bool:
     """Whether it is a folder of this user with a lock; one without is being made at the moment."""
@@ -110,6 +115,9 @@ def _locked(folder: Path) -> int | None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            os.close(lock)
+            return None
+        if os.fstat(lock).st_nlink == 0:  # whoever held it has removed it
             os.close(lock)
             return None
         return lock
