@@ -92,6 +92,7 @@ Text = Annotated[str | None, _as(kinds.TEXT)]
 PathText = Annotated[Path | None, _as(kinds.PATH)]
 Switch = Annotated[bool | None, _as(kinds.SWITCH)]
 Seconds = Annotated[float | None, _as(kinds.SECONDS)]
+Bytes = Annotated[int | None, _as(kinds.BYTES)]
 Count = Annotated[int | None, _as(kinds.whole(1, 4096))]
 
 
@@ -155,6 +156,10 @@ class RuntimeSection(_Section):
     max_fps: Annotated[float | None, _as(kinds.FPS)] = None
     max_resolution: Annotated[Resolution | None, _as(kinds.RESOLUTION)] = None
     playout_delay: Annotated[str | None, _as(kinds.PLAYOUT_DELAY)] = None
+    max_upload: Bytes = None
+    max_session_uploads: Bytes = None
+    max_picture_pixels: Annotated[int | None, _as(kinds.whole(1))] = None
+    min_free_disk: Bytes = None
 
 
 class Manifest(_Section):

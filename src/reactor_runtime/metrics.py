@@ -117,6 +117,10 @@ class Metrics:
         "messages_dropped", "Frames of data channels that were dropped", "reason"
     )
 
+    # --- files that clients send ---
+    uploads: "Counter" = _counter("uploads", "Files that clients began to send", "outcome")
+    upload_bytes: "Gauge" = _gauge("upload_bytes", "What the files of the session count for")
+
     # --- the model ---
     steps: "Counter" = _counter("steps", "Steps run", "outcome")
     step_seconds: "Histogram" = _histogram(

@@ -25,6 +25,7 @@ from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.settings import ServeSettings
+from reactor_runtime.uploads.upload_settings import UploadSettings
 from reactor_runtime.webrtc.web_rtc_settings import IceServer, PlayoutDelay, WebRtcSettings
 from reactor_runtime.world import World
 
@@ -218,6 +219,18 @@ def session_settings(settings: ServeSettings) -> SessionSettings:
         clientless_timeout_s=settings.orphan_timeout_s,
         connect_limit_s=settings.connect_timeout_s,
         shutdown_s=stop_share_s(settings),
+        uploads=upload_settings(settings),
+    )
+
+
+def upload_settings(settings: ServeSettings) -> UploadSettings:
+    """Return how much clients may send, and where it is kept."""
+    return UploadSettings(
+        parent=settings.uploads_path,
+        max_file_bytes=settings.max_upload,
+        max_session_bytes=settings.max_session_uploads,
+        max_picture_pixels=settings.max_picture_pixels,
+        min_free_bytes=settings.min_free_disk,
     )
 
 

@@ -84,6 +84,7 @@ def _bitrate(values: Mapping[str, Any]) -> int:
 
 
 _SERVER, _MODEL, _TIME, _MEDIA, _LOGS = "Server", "Model", "Time limits", "Media", "Logs"
+_UPLOADS = "Files from clients"
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -315,6 +316,41 @@ SETTINGS: tuple[Setting, ...] = (
         default="auto",
         group=_MEDIA,
         about="Viewers show pictures at once, or as they decide; auto is low on local networks.",
+    ),
+    Setting(
+        name="max_upload",
+        kind=kinds.BYTES,
+        default=256 << 20,
+        group=_UPLOADS,
+        about="Largest file a client may send.",
+    ),
+    Setting(
+        name="max_session_uploads",
+        kind=kinds.BYTES,
+        default=1 << 30,
+        group=_UPLOADS,
+        about="All files of one session together.",
+    ),
+    Setting(
+        name="max_picture_pixels",
+        kind=kinds.whole(1),
+        default=100_000_000,
+        group=_UPLOADS,
+        about="Width times height of the largest picture file.",
+    ),
+    Setting(
+        name="min_free_disk",
+        kind=kinds.BYTES,
+        default=512 << 20,
+        group=_UPLOADS,
+        about="What files must leave free on the disk.",
+    ),
+    Setting(
+        name="uploads_path",
+        kind=kinds.PATH,
+        group=_UPLOADS,
+        in_manifest=False,
+        about="Folder for files while a session lasts; that of temporary files unless given.",
     ),
     Setting(
         name="log_format",

@@ -17,6 +17,7 @@ _FALSE = frozenset({"false", "no", "off", "0"})
 _WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0+)?")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BITRATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmM]?)(?:bit/s|bps)?")
+_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtT]?)(?:i?B)?")
 _RESOLUTION = re.compile(r"([0-9]{2,5})\s*[xX]\s*([0-9]{2,5})")
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\]%-]+")
 _MAX_DIGITS = 18
@@ -161,6 +162,13 @@ def _bitrate(text: str) -> int:
     return value
 
 
+def _bytes(text: str) -> int:
+    match = _BYTES.fullmatch(text.strip())
+    if match is None or len(match[1]) > _MAX_DIGITS:
+        raise ValueError("not a number of bytes")
+    return round(float(match[1]) * (1 << 10 * " KMGT".index(match[2].upper() or " ")))
+
+
 def _resolution(text: str) -> Resolution:
     match = _RESOLUTION.fullmatch(text.strip())
     if match is None or not all(16 <= int(side) <= 16384 for side in match.groups()):
@@ -233,6 +241,9 @@ SECONDS = number(0.0, "a number of seconds, 0 for none")
 FPS = number(0.1, "frames per second, at least 0.1", "FPS")
 BITRATE = Kind(
     wanted="bits per second, such as 4M, 800k or 3500000", parse=_bitrate, placeholder="BITS/S"
+)
+BYTES = Kind(
+    wanted="a number of bytes such as 256M, 1G or 1500000", parse=_bytes, placeholder="BYTES"
 )
 RESOLUTION = Kind(wanted="a size such as 1280x720", parse=_resolution, placeholder="WxH")
 DEVICE = Kind(wanted="cpu, cuda or cuda:<n>", parse=_device, placeholder="DEVICE")

@@ -68,6 +68,11 @@ class ServeSettings:
         max_resolution: Size larger pictures are scaled down to, ``None`` for no limit.
         playout_delay: ``low`` asks viewers to show at once, ``client`` leaves it to them,
             ``auto`` is ``low`` on loopback and local networks.
+        max_upload: Bytes of the largest file a client may send.
+        max_session_uploads: Bytes of all files of one session together.
+        max_picture_pixels: Width times height of the largest picture file.
+        min_free_disk: Bytes that files must leave free on the disk.
+        uploads_path: Where files are kept, ``None`` for the folder of temporary files.
         open_browser: Open the page once it can be reached.
     """
 
@@ -119,6 +124,12 @@ class ServeSettings:
     max_fps: float = 60.0
     max_resolution: Resolution | None = None
     playout_delay: str = "auto"
+
+    max_upload: int = 256 << 20
+    max_session_uploads: int = 1 << 30
+    max_picture_pixels: int = 100_000_000
+    min_free_disk: int = 512 << 20
+    uploads_path: Path | None = None
     open_browser: bool = False
 
 

@@ -5,6 +5,7 @@ The session and the signalling are real; only the model is not.
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -425,14 +426,92 @@ async def test_metrics_count_sessions(served: Served) -> None:
     assert 'reactor_session_state{state="waiting"} 1.0' in text
 
 
-async def test_files_and_clips_are_refused_for_their_callers_only(served: Served) -> None:
+# --- files ---
+
+FILE = {"name": "a.png", "size": 3, "mime_type": "image/png"}
+
+
+async def reserve(served: Served, **change: Any) -> httpx.Response:
+    return await served.http.post(f"/sessions/{SID}/uploads", json={**FILE, **change})
+
+
+async def test_a_file_is_reserved_and_sent(served: Served) -> None:
     await served.start()
-    body = {"name": "a.png", "size": 3, "mime_type": "image/png"}
-    refused = await served.http.post(f"/sessions/{SID}/uploads", json=body)
-    assert (refused.status_code, refused.json()) == (
-        404,
-        {"detail": "this server takes no uploads"},
+    reserved = await reserve(served)
+    body = reserved.json()
+    assert reserved.status_code == 201
+    assert set(body) == {"presigned_id", "presigned_url", "path"}
+    assert re.fullmatch("[0-9a-f]{32}", body["presigned_id"])
+    assert re.fullmatch("http://localhost:8080/uploads/[0-9a-f]{32}", body["presigned_url"])
+    sent = await served.http.put(
+        body["presigned_url"], content=b"abc", headers={"Content-Type": "image/png"}
     )
-    assert (await served.http.post("/sessions/other/uploads", json=body)).json() == {
-        "detail": "Unknown session"
-    }
+    assert (sent.status_code, sent.content) == (200, b"")
+    again = await served.http.put(body["presigned_url"], content=b"abc")
+    assert (again.status_code, again.json()) == (409, {"detail": "this file has been sent already"})
+    other = await served.http.post(
+        f"/sessions/{SID}/uploads", json=FILE, headers={"Host": "127.0.0.1:9"}
+    )
+    assert other.json()["presigned_url"].startswith("http://127.0.0.1:9/uploads/")
+
+
+async def test_an_id_of_the_callers_own_is_taken_once_and_is_not_the_address(
+    served: Served,
+) -> None:
+    await served.start()
+    body = (await reserve(served, upload_id="mine")).json()
+    assert body["presigned_id"] == "mine"
+    assert "mine" not in body["presigned_url"]
+    assert (await served.http.put("/uploads/mine", content=b"abc")).status_code == 404
+    taken = await reserve(served, upload_id="mine")
+    assert (taken.status_code, taken.json()) == (409, {"detail": "this upload_id is taken"})
+
+
+async def test_where_files_are_not_taken(served: Served) -> None:
+    unstarted = await reserve(served)
+    assert (unstarted.status_code, unstarted.json()) == (400, {"detail": "No session running"})
+    await served.start()
+    wrong = await served.http.post("/sessions/other/uploads", json=FILE)
+    assert (wrong.status_code, wrong.json()) == (404, {"detail": "Unknown session"})
+    nowhere = await served.http.put("/uploads/" + "0" * 32, content=b"abc")
+    assert (nowhere.status_code, nowhere.json()) == (404, {"detail": "Unknown upload"})
+    assert (await served.http.get("/uploads/" + "0" * 32)).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"name": ""}, 400),
+        ({"mime_type": ""}, 400),
+        ({"size": 0}, 400),
+        ({"size": -3}, 400),
+        ({"size": 1 << 60}, 413),
+        ({"size": "3"}, 422),
+        ({"size": True}, 422),
+        ({"size": None}, 422),
+        ({"name": 3}, 422),
+        ({"upload_id": ["a"]}, 422),
+        ({"upload_id": ""}, 400),
+    ],
+)
+async def test_what_is_said_of_a_file_must_be_right(
+    served: Served, change: dict[str, Any], status: int
+) -> None:
+    await served.start()
+    assert (await reserve(served, **change)).status_code == status
+
+
+@pytest.mark.parametrize("body", [b"ab", b"abcd", b""])
+async def test_a_file_of_another_size_is_400_and_may_be_sent_right(
+    served: Served, body: bytes
+) -> None:
+    await served.start()
+    url = (await reserve(served)).json()["presigned_url"]
+    assert (await served.http.put(url, content=body)).status_code == 400
+    assert (await served.http.put(url, content=b"abc")).status_code == 200
+
+
+async def test_clips_are_refused_for_their_callers_only(served: Served) -> None:
+    await served.start()
+    clips = await served.http.get("/clips", params={"session_id": "x", "start": 0, "end": 1})
+    assert clips.status_code == 410

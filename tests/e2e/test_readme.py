@@ -1,12 +1,12 @@
 """What the README shows runs as it stands: the model, its manifest, and the client."""
 
 import asyncio
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.serving import ROOT, own_address, serving
+from tests.e2e.serving import own_address, serving
+from tests.e2e.snippets import snippet
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
 
@@ -16,17 +16,10 @@ pytestmark = [
 ]
 
 
-def snippet(language: str, holding: str) -> str:
-    """Return the README's one snippet of *language* that holds a text."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = [s for s in re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) if holding in s]
-    assert len(found) == 1, f"{len(found)} snippets hold {holding!r}"
-    return str(found[0])
-
-
 async def test_the_model_of_the_readme_is_served_and_steered_by_its_client(tmp_path: Path) -> None:
-    model, client = snippet("python", "# flow.py"), snippet("python", "reactor_sdk")
-    manifest = snippet("yaml", "flow:Flow")
+    model = snippet("README.md", "python", "# flow.py")
+    client = snippet("README.md", "python", "reactor_sdk")
+    manifest = snippet("README.md", "yaml", "flow:Flow")
     (tmp_path / "flow.py").write_text(model)
     (tmp_path / "reactor.yaml").write_text(manifest)
     with serving(".", cwd=tmp_path) as served:

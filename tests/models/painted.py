@@ -100,7 +100,11 @@ class Painted(ReactorModel):
         return Painting(main_video=self._paint(state), tone=self._sing())
 
     def _paint(self, state: PaintedState) -> NDArray[np.uint8]:
-        """Fill the picture; the mark is white at the top, the camera's negative at the right."""
+        """Fill the picture.
+
+        The mark is white at the top, the camera's negative at the right; the first three bytes of
+        the stencil are the colour of the corner below at the left.
+        """
         picture = np.empty((HEIGHT, WIDTH, 3), np.uint8)
         picture[:] = (state.red, 40, 0 if state.dark else 120)
         if state.shape == "stripes":
@@ -110,6 +114,8 @@ class Painted(ReactorModel):
             self.negative = 255 - seen[0].data.reshape(-1, 3).mean(axis=0).astype(np.uint8)
         if self.negative is not None:
             picture[MARK:, 3 * WIDTH // 4 :] = self.negative
+        if state.stencil is not None:
+            picture[-2 * MARK :, : 2 * MARK] = tuple(state.stencil.data[:3])
         return picture
 
     def _sing(self) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from reactor_runtime.setting import SETTINGS, Setting
-from reactor_runtime.setting_kinds import BITRATE, SWITCH
+from reactor_runtime.setting_kinds import BITRATE, BYTES, SWITCH
 
 
 def with_setting_flags(command: Callable[..., int]) -> Callable[..., int]:
@@ -76,5 +76,7 @@ def _default_of(setting: Setting) -> str:
         return ""
     if setting.kind is BITRATE:
         return f" Default {setting.default / 1e6:g}M."
+    if setting.kind is BYTES:
+        return f" Default {setting.default >> 20}M."
     is_number = isinstance(setting.default, int | float)
     return f" Default {f'{setting.default:g}' if is_number else setting.default}."

@@ -58,6 +58,7 @@ from reactor_runtime.errors.requests import (
     BodyTooLargeError,
     BodyTooSlowError,
     RequestShapeError,
+    TooManyRequestsError,
 )
 from reactor_runtime.errors.sessions import (
     IllegalTransitionError,
@@ -66,6 +67,14 @@ from reactor_runtime.errors.sessions import (
     SessionUnavailableError,
     StartRefusedError,
     UnknownSessionError,
+)
+from reactor_runtime.errors.uploads import (
+    UnknownUploadError,
+    UploadAbsentError,
+    UploadConflictError,
+    UploadLimitError,
+    UploadRefusedError,
+    UploadStorageError,
 )
 from reactor_runtime.errors.workers import (
     ForeignExceptionError,
@@ -127,11 +136,18 @@ __all__ = [
     "SettingError",
     "SourceError",
     "StartRefusedError",
+    "TooManyRequestsError",
     "TrackError",
     "UnknownConnectionError",
     "UnknownJobError",
     "UnknownSessionError",
+    "UnknownUploadError",
     "UnresolvedUploadError",
+    "UploadAbsentError",
+    "UploadConflictError",
+    "UploadLimitError",
+    "UploadRefusedError",
+    "UploadStorageError",
     "WireError",
     "WorkerCrashed",
     "WorkerError",

@@ -1,5 +1,7 @@
 """What is wrong with a payload, a message, a frame, or a model that does not load."""
 
+from typing import Self
+
 from reactor_runtime.errors.reactor_error import ReactorError
 
 
@@ -27,17 +29,37 @@ class UnresolvedUploadError(PayloadError):
     """Raised when arguments refer to files whose bytes are not here.
 
     Attributes:
-        upload_ids: The files, in the order in which they are wanted.
+        wanted: Each file's upload id, the argument that wants it, and where in there.
     """
 
     code = "unresolved_upload"
 
     def __init__(
-        self, command: str, field: str | None, reason: str, upload_ids: tuple[str, ...] = ()
+        self,
+        command: str,
+        field: str | None,
+        reason: str,
+        wanted: tuple[tuple[str, str, str], ...] = (),
     ) -> None:
         super().__init__(command, field, reason)
-        self.args = (command, field, reason, upload_ids)
-        self.upload_ids = upload_ids
+        self.args = (command, field, reason, wanted)
+        self.wanted = wanted
+
+    @classmethod
+    def of(
+        cls,
+        command: str,
+        wanted: tuple[tuple[str, str, str], ...],
+        why: str = "whose bytes are not here",
+    ) -> Self:
+        """Return the error that names the first of the files that are *wanted*."""
+        _, field, where = wanted[0]
+        return cls(command, field, f"{where}refers to a file {why}", wanted)
+
+    @property
+    def upload_ids(self) -> tuple[str, ...]:
+        """The files, in the order in which they are wanted."""
+        return tuple(dict.fromkeys(upload_id for upload_id, _, _ in self.wanted))
 
 
 class MessageBodyError(ReactorError):

@@ -47,3 +47,19 @@ class BodyTooSlowError(ReactorError):
 
     def __str__(self) -> str:
         return f"the body did not arrive within {self.timeout_s:g} s"
+
+
+class TooManyRequestsError(ReactorError):
+    """Raised when somebody asks too often: answered 429.
+
+    Attributes:
+        what: What is asked for.
+        retry_after_s: Whole seconds after which asking again makes sense.
+    """
+
+    def __init__(self, what: str, retry_after_s: int) -> None:
+        super().__init__(what, retry_after_s)
+        self.what, self.retry_after_s = what, retry_after_s
+
+    def __str__(self) -> str:
+        return f"too many {self.what} in a short time; try again in {self.retry_after_s} s"

@@ -12,6 +12,7 @@ from reactor_runtime.http.page_routes import PageRoutes
 from reactor_runtime.http.session_routes import SessionRoutes
 from reactor_runtime.http.signaling_routes import SignalingRoutes
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.http.upload_routes import UploadRoutes
 
 
 def create_app(stage: Stage) -> ASGIApp:
@@ -21,7 +22,8 @@ def create_app(stage: Stage) -> ASGIApp:
         OperatorRoutes(stage),
         SessionRoutes(stage),
         SignalingRoutes(stage),
-        AbsentRoutes(stage),
+        UploadRoutes(stage),
+        AbsentRoutes(),
     )
     app = Starlette(
         routes=[route for group in groups for route in group.routes()],

@@ -41,13 +41,13 @@ async def read_bytes(request: Request, limit_bytes: int, timeout_s: float) -> by
     except TimeoutError:
         raise BodyTooSlowError(timeout_s) from None
     if is_too_large:
-        await _drain(parts)
+        await drain(parts)
         raise BodyTooLargeError("body", limit_bytes)
     return bytes(body)
 
 
-async def _drain(parts: AsyncIterator[bytes]) -> None:
-    """Read on and forget, within bounds."""
+async def drain(parts: AsyncIterator[bytes]) -> None:
+    """Read on and forget, within bounds, so that the sender sees the answer."""
     left = DRAINED_BYTES
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_S):

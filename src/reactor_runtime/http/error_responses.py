@@ -20,27 +20,39 @@ from reactor_runtime.errors import (
     SessionStateError,
     SessionUnavailableError,
     StartRefusedError,
+    TooManyRequestsError,
     UnknownConnectionError,
     UnknownSessionError,
+    UnknownUploadError,
+    UploadConflictError,
+    UploadLimitError,
+    UploadRefusedError,
+    UploadStorageError,
 )
 from reactor_runtime.http.body_limits import problem
 
 STATUS_OF: Mapping[type[Exception], int] = {
     NoSessionError: 400,
     StartRefusedError: 400,
+    UploadRefusedError: 400,
     UnknownConnectionError: 404,
     UnknownSessionError: 404,
+    UnknownUploadError: 404,
     BodyTooSlowError: 408,
     PortTakenError: 409,
     SessionStateError: 409,
+    UploadConflictError: 409,
     BodyTooLargeError: 413,
+    UploadLimitError: 413,
     ConnectionIdError: 422,
     OfferError: 422,
     RequestShapeError: 422,
+    TooManyRequestsError: 429,
     NegotiationError: 500,
     ConnectionLimitError: 503,
     NoNetworkError: 503,
     SessionUnavailableError: 503,
+    UploadStorageError: 507,
 }
 
 _Answer = Callable[[Request, Exception], Awaitable[Response]]
@@ -49,8 +61,9 @@ _Answer = Callable[[Request, Exception], Awaitable[Response]]
 async def answer_known_error(_request: Request, error: Exception) -> Response:
     """Answer an error of the table: its text as ``detail``."""
     headers = {}
-    if isinstance(error, SessionUnavailableError) and error.retry_after_s is not None:
-        headers["Retry-After"] = str(error.retry_after_s)
+    retry_after_s: int | None = getattr(error, "retry_after_s", None)
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(retry_after_s)
     if isinstance(error, BodyTooSlowError):
         headers["Connection"] = "close"  # the rest of the body is not worth reading
     return JSONResponse({"detail": _detail_of(error)}, _status_of(error), headers)

@@ -9,6 +9,7 @@ from reactor_runtime.metrics import Metrics
 
 if TYPE_CHECKING:  # the routes must answer before model, media and WebRTC are imported
     from reactor_runtime.session.session import Session
+    from reactor_runtime.uploads.upload_store import UploadStore
     from reactor_runtime.webrtc.signaling import Signaling
 
 RETRY_AFTER_S = 1
@@ -94,6 +95,18 @@ class Stage:
         if self._session is None:
             raise NoSessionError
         self._session.require(session_id)
+
+    def need_uploads(self, session_id: str) -> "UploadStore":
+        """Return the files of the running session *session_id*.
+
+        Raises:
+            NoSessionError: No session is running.
+            UnknownSessionError: Another one is.
+        """
+        if self._session is None:
+            raise NoSessionError
+        self._session.require(session_id)
+        return self._session.wiring.uploads
 
     async def need_signaling(self, session_id: str) -> "Signaling":
         """Return the signalling of the running session *session_id*.

@@ -47,16 +47,14 @@ def refusal(command: str, error: ValidationError) -> PayloadError:
 
 
 def unresolved(command: str, gaps: Sequence[tuple[tuple[Any, ...], str]]) -> UnresolvedUploadError:
-    """Return the error that names the first of the files that arguments refer to in vain.
+    """Return the error that names the files that arguments refer to in vain.
 
     Args:
         command: The command's wire name.
         gaps: Where each of them is wanted, and its upload id.
     """
-    steps, _ = gaps[0]
-    reason = f"{_where(steps)}refers to a file whose bytes are not here"
-    upload_ids = tuple(dict.fromkeys(upload_id for _, upload_id in gaps))
-    return UnresolvedUploadError(command, short_name(steps[0]), reason, upload_ids)
+    wanted = tuple((upload_id, short_name(at[0]), _where(at)) for at, upload_id in gaps)
+    return UnresolvedUploadError.of(command, wanted)
 
 
 def short_name(name: object) -> str:

@@ -14,6 +14,7 @@ from reactor_runtime.model.openapi import UNSTAMPED
 from reactor_runtime.model.tracks import TrackDirection
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.client_registry import ClientRegistry
+from reactor_runtime.session.command_desk import CommandDesk
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.early_frames import EarlyFrames
 from reactor_runtime.session.event_inbox import EventInbox
@@ -52,11 +53,10 @@ class Audience:
             track.name for track in contract.tracks if track.direction is TrackDirection.IN
         )
         self._router = MessageRouter(
-            contract,
             self.schema,
+            desk=CommandDesk(contract, self._inbox, wiring, course.note),
             inbox=self._inbox,
             publishers=self._publishers,
-            note=course.note,
         )
 
     # --- from connections ---

@@ -14,7 +14,7 @@ from reactor_runtime.log import get_logger
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.tally import Tally
-from reactor_runtime.session.token_bucket import TokenBucket
+from reactor_runtime.token_bucket import TokenBucket
 from reactor_runtime.wire import messages as say
 from reactor_runtime.wire.codec import Codec, Encoded, WireVersion, version_of
 

@@ -5,22 +5,24 @@ place of a pending one, which is acknowledged and not run. When the inbox is ful
 call of the same name is answered ``superseded``; if there is none, the new one is ``overloaded``.
 Commands reach the host at a bounded rate; past it they wait here, where the same rules apply, so
 that a flood costs neither the event loop nor the model more than its bound. Admission is O(1).
+
+A command whose files are still on their way keeps its place in the order. What the same client
+sends after it waits with it; nobody else does.
 """
 
 import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from reactor_runtime.errors import HostClosedError
-from reactor_runtime.host.events import CommandCalled
+from reactor_runtime.host.events import CommandCalled, ModelEvent
 from reactor_runtime.host.host_outlet import CommandReply
 from reactor_runtime.host.model_host import ModelHost
+from reactor_runtime.session.call_pump import CallPump
 from reactor_runtime.session.call_queue import Call, CallQueue
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.wire import messages as say
 
-_PUMP_S = 0.005
 _WITHDRAWALS = 8  # calls that have begun are few: the ones whose answers are on their way
 
 
@@ -34,50 +36,71 @@ class EventInbox:
 
     def __init__(self, host: ModelHost, wiring: Wiring) -> None:
         self._host, self._wiring = host, wiring
-        self._call_ids = itertools.count(1)
+        self._numbers = itertools.count(1)
         self._calls: dict[int, Call] = {}
-        self._queues: dict[Client, CallQueue] = {}
-        self._is_pumping = False
+        self._pump = CallPump(host, wiring, self._refused)
 
     def admit(
         self,
         client: Client,
         command: say.Command,
-        arguments: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
         *,
         coalesces: bool,
-    ) -> bool:
-        """Take a validated command, or answer at once why not.
+    ) -> Call | None:
+        """Take a command that is right, or answer at once why not and return ``None``.
 
         Args:
             client: Who calls.
             command: What came.
-            arguments: Its validated arguments.
+            arguments: Its validated arguments; ``None`` when they are to come, by ``supply``.
             coalesces: It sets one field: a pending call of the same name need not run.
         """
-        now = self._wiring.clock.now()
-        queue = self._queues.get(client)
-        if queue is None:
-            queue = self._queues[client] = CallQueue(self._wiring.settings, now)
+        queue = self._pump.queue_of(client)
         if coalesces and (older := queue.newest_of(command.name)) and self._take_back(older):
             self._answer(older, say.Acknowledgement(request_id=older.request_id), "coalesced")
         if not self._make_room(queue, command):
             self.refuse(client, command.request_id, "overloaded", "too many commands are pending")
-            return False
+            return None
         call = Call(
-            call_id=next(self._call_ids),
+            call_id=next(self._numbers),
             client=client,
             request_id=command.request_id,
             name=command.name,
-            arguments=arguments,
             size_bytes=command.size_bytes,
-            arrived_at=now,
+            arrived_at=self._wiring.clock.now(),
         )
         self._calls[call.call_id] = call
         self._wiring.metrics.inbox_pending.set(len(self._calls))
-        queue.add(call)
-        self._advance(queue, now)
+        queue.add(call, None if arguments is None else _event(call, arguments))
+        self._pump.advance(queue)
+        return call
+
+    def supply(self, call: Call, arguments: Mapping[str, Any]) -> bool:
+        """Give a call the arguments that were to come; ``False`` when it was answered already."""
+        if call.call_id not in self._calls:
+            return False
+        self.fill_place(call.client, call.call_id, _event(call, arguments))
         return True
+
+    def give_up(self, call: Call, code: str, message: str) -> None:
+        """Answer a call whose arguments do not come, unless it was answered already."""
+        if call.call_id in self._calls:
+            self._fail(call, code, message)
+            self.fill_place(call.client, call.call_id, None)
+
+    def keep_place(self, client: Client) -> int:
+        """Return the number of a place in the order, for an event that is to come."""
+        number = next(self._numbers)
+        self._pump.queue_of(client).hold(number, None)
+        return number
+
+    def fill_place(self, client: Client, number: int, event: ModelEvent | None) -> None:
+        """Put *event* into its place, ``None`` if there is none, and go on with what is behind."""
+        queue = self._pump.find(client)
+        if queue is not None:
+            queue.fill(number, event)
+            self._pump.advance(queue)
 
     def refuse(self, client: Client, request_id: str, code: str, message: str) -> None:
         """Answer a command that is not admitted."""
@@ -100,23 +123,23 @@ class EventInbox:
 
     def left(self, client: Client) -> None:
         """Post what *client* still has held; its answers go nowhere from now on."""
-        queue = self._queues.pop(client, None)
-        for call in queue or ():
-            if queue is not None and queue.is_held(call):
-                self._post(call)
+        for call in self._pump.find(client) or ():
             self._calls.pop(call.call_id, None)
+        self._pump.finish(client)
         self._wiring.metrics.inbox_pending.set(len(self._calls))
 
     def end(self) -> None:
         """Answer every pending command ``session_ended``."""
         for call in tuple(self._calls.values()):
             self._fail(call, "session_ended", "the session has ended")
-        self._queues.clear()
+        self._pump.clear()
 
     # --- one call ---
 
     def _take_back(self, call: Call) -> bool:
-        return self._queues[call.client].is_held(call) or self._host.withdraw(call.call_id)
+        queue = self._pump.find(call.client)
+        is_held = queue is not None and queue.is_held(call.call_id)
+        return is_held or self._host.withdraw(call.call_id)
 
     def _make_room(self, queue: CallQueue, command: say.Command) -> bool:
         while queue.is_full(command.size_bytes):
@@ -128,6 +151,11 @@ class EventInbox:
                 return False
         return True
 
+    def _refused(self, call_id: int) -> None:
+        if call_id in self._calls:
+            text = "the model takes no more commands"
+            self._fail(self._calls[call_id], "session_ended", text)
+
     def _fail(self, call: Call, code: str, message: str) -> None:
         failure = say.Failure(request_id=call.request_id, code=code, message=message)
         self._answer(call, failure, code)
@@ -136,7 +164,7 @@ class EventInbox:
         # Forget it before it is answered: whatever the answer sets off, it is not answered again.
         del self._calls[call.call_id]
         self._wiring.metrics.inbox_pending.set(len(self._calls))
-        queue = self._queues.get(call.client)
+        queue = self._pump.find(call.client)
         if queue is not None:
             queue.remove(call)
         waited_s = self._wiring.clock.now() - call.arrived_at
@@ -144,39 +172,11 @@ class EventInbox:
         self._wiring.tally.answered(outcome)
         call.client.send(message)
 
-    # --- towards the host ---
 
-    def _post(self, call: Call) -> None:
-        event = CommandCalled(
-            call_id=call.call_id,
-            client_id=call.client.client_id,
-            name=call.name,
-            arguments=call.arguments,
-        )
-        try:
-            self._host.post(event)
-        except HostClosedError:
-            if call.call_id in self._calls:
-                self._fail(call, "session_ended", "the model takes no more commands")
-
-    def _advance(self, queue: CallQueue, now: float) -> None:
-        while (call := queue.oldest_held()) is not None:
-            if not queue.bucket.take(now):
-                self._start_pump()
-                return
-            queue.posted(call)
-            self._post(call)
-
-    def _start_pump(self) -> None:
-        if not self._is_pumping:
-            self._is_pumping = True
-            self._wiring.tasks.spawn(self._pump(), "command_pump")
-
-    async def _pump(self) -> None:
-        try:
-            while any(queue.oldest_held() for queue in self._queues.values()):
-                await self._wiring.clock.sleep_until(self._wiring.clock.now() + _PUMP_S)
-                for queue in tuple(self._queues.values()):
-                    self._advance(queue, self._wiring.clock.now())
-        finally:
-            self._is_pumping = False
+def _event(call: Call, arguments: Mapping[str, Any]) -> CommandCalled:
+    return CommandCalled(
+        call_id=call.call_id,
+        client_id=call.client.client_id,
+        name=call.name,
+        arguments=arguments,
+    )

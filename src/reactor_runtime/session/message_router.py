@@ -1,52 +1,44 @@
 """MessageRouter: what a client's message sets off, one method per message."""
 
-import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
-from reactor_runtime.errors import PayloadError
 from reactor_runtime.log import get_logger
-from reactor_runtime.model.contract import ModelContract
-from reactor_runtime.model.file_references import FileReference
 from reactor_runtime.session.capabilities import make_capabilities
 from reactor_runtime.session.client import Client
+from reactor_runtime.session.command_desk import CommandDesk
 from reactor_runtime.session.event_inbox import EventInbox
 from reactor_runtime.session.publishers import Publishers
 from reactor_runtime.wire import messages as say
-from reactor_runtime.wire.codec import WireVersion
 
 log = get_logger(__name__)
 
 RECORDER_DISABLED = "recorder disabled or encoder crashed"
-_LOGGED_BYTES = 4096
+_COUNTED_ELSEWHERE = (say.Command, say.FileUploaded)  # by the inbox, and by the files there are
 
 
 class MessageRouter:
-    """Answers what can be answered at once; commands go to the inbox.
+    """Answers what can be answered at once; commands and files go to their desk.
 
     Args:
-        contract: What the model declares.
-        schema: Its OpenAPI document.
-        inbox: Where commands are admitted.
+        schema: The model's OpenAPI document.
+        desk: Where commands are checked.
+        inbox: Where they are refused.
         publishers: Who feeds which input track.
-        note: Records an event for operators.
     """
 
     def __init__(
         self,
-        contract: ModelContract,
         schema: Mapping[str, Any],
         *,
+        desk: CommandDesk,
         inbox: EventInbox,
         publishers: Publishers,
-        note: Callable[..., None],
     ) -> None:
-        self._contract, self._schema = contract, schema
-        self._inbox, self._publishers, self._note = inbox, publishers, note
-        self._minted = itertools.count(1)
+        self._schema, self._inbox, self._publishers = schema, inbox, publishers
         self._routes: dict[type, Callable[[Client, Any], None]] = {
-            say.Command: self._command,
+            say.Command: desk.call,
+            say.FileUploaded: desk.announce,
             say.StepRequest: self._step,
             say.SchemaRequest: self._describe,
             say.CapabilitiesRequest: self._capabilities,
@@ -62,30 +54,12 @@ class MessageRouter:
         route = self._routes.get(type(message))
         if route is None:
             return
-        if not isinstance(message, say.Command) and not client.requests.take(now):
+        if not isinstance(message, _COUNTED_ELSEWHERE) and not client.requests.take(now):
             self._too_fast(client, message)
             return
         route(client, message)
 
     # --- commands ---
-
-    def _command(self, client: Client, command: say.Command) -> None:
-        if not command.request_id and client.version is WireVersion.V1:
-            command = replace(command, request_id=f"server_{next(self._minted)}")
-        declared = self._contract.commands.get(command.name)
-        try:
-            arguments = self._contract.bind(command.name, _payload(command))
-        except PayloadError as error:
-            self._inbox.refuse(client, command.request_id, error.code, str(error))
-            return
-        coalesces = declared is not None and declared.field is not None
-        if self._inbox.admit(client, command, arguments, coalesces=coalesces):
-            self._note(
-                "command",
-                name=command.name,
-                args=command.arguments if command.size_bytes <= _LOGGED_BYTES else {},
-                conn_id=client.connection.connection_id,
-            )
 
     def _step(self, client: Client, request: say.StepRequest) -> None:
         text = "this session is streamed; it makes its steps by itself"
@@ -135,11 +109,3 @@ class MessageRouter:
     def _resume(self, client: Client, request: say.ResumeTrack) -> None:
         if not client.connection.resume_track(request.track):
             log.debug("unknown_track", client=client.client_id)
-
-
-def _payload(command: say.Command) -> Mapping[str, Any]:
-    """Return the arguments with the files that came beside them in their places."""
-    if not command.uploads:
-        return command.arguments
-    files = {key: FileReference(file.upload_id) for key, file in command.uploads.items()}
-    return {**command.arguments, **files}

@@ -30,6 +30,7 @@ from reactor_runtime.session.tenancy import Outward, Tenancy
 from reactor_runtime.session.vacancy import Vacancy
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.task_set import TaskSet
+from reactor_runtime.uploads.upload_store import UploadStore
 
 log = get_logger(__name__)
 
@@ -70,6 +71,7 @@ class Session:
         metrics: The figures of this server.
 
     Attributes:
+        wiring: What its parts share; the files that clients send are in it.
         events: What happened, for operators.
         on_session_end: Awaited with a reason whenever a session ends, to close what still connects.
         on_terminated: Called once, with a reason, when no session can be served any more.
@@ -88,15 +90,18 @@ class Session:
         self.on_terminated: Callable[[str], None] | None = None
         self._host = host
         metrics = metrics or Metrics()
-        self._wiring = wiring = Wiring(
-            settings=settings or SessionSettings(),
-            clock=clock or SystemClock(),
+        settings, clock = settings or SessionSettings(), clock or SystemClock()
+        self.wiring = wiring = Wiring(
+            settings=settings,
+            clock=clock,
             metrics=metrics,
             tally=Tally(metrics),
+            uploads=UploadStore(settings.uploads, clock, metrics),
             tasks=TaskSet(),
         )
         self.events = EventLog(wiring.clock, wiring.settings.events_retained)
         self._course = course = SessionCourse(self.events, wiring)
+        course.watch(lambda state: None if state.is_running else wiring.uploads.clear())
         self._audience = audience = Audience(host, course, wiring)
         self._tenancy = Tenancy(host, audience, course, outlet=outlet, wiring=wiring)
         self._vacancy = Vacancy(self._tenancy, audience, course, wiring)
@@ -122,12 +127,14 @@ class Session:
             session_ended=self.on_session_end, terminated=self.on_terminated
         )
         self._timers.start()
-        self._wiring.tasks.spawn(self._tenancy.load(), "load_model")
+        self.wiring.tasks.spawn(self.wiring.uploads.sweep(), "sweep_uploads")
+        self.wiring.tasks.spawn(self._tenancy.load(), "load_model")
 
     async def close(self) -> None:
         """End the session (clients told first), stop the host and every task. Idempotent."""
         await self._tenancy.shut_down()
-        await self._wiring.tasks.close(_CLOSE_TASKS_S)
+        await self.wiring.uploads.close()
+        await self.wiring.tasks.close(_CLOSE_TASKS_S)
         await self._host.stop()
         self.events.close()
 
@@ -179,7 +186,7 @@ class Session:
     def descriptor(self) -> dict[str, Any]:
         """Return the session's descriptor, in any state."""
         contract = self._host.contract
-        name = self._wiring.settings.model_name or contract.name
+        name = self.wiring.settings.model_name or contract.name
         tracks = contract.tracks if self._tenancy.is_loaded else None
         return make_descriptor(self.state, name, tracks)
 

@@ -1,6 +1,8 @@
 """SessionSettings: every limit and delay of the session, in one frozen value."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from reactor_runtime.uploads.upload_settings import UploadSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,7 @@ class SessionSettings:
         max_held_in: Frames kept of a connection that is not open yet.
         max_held_out: Messages kept for a client whose version is not known yet.
         events_retained: Events an operator can replay.
+        uploads: The same of files that clients send.
     """
 
     model_name: str | None = None
@@ -55,3 +58,4 @@ class SessionSettings:
     max_held_in: int = 64
     max_held_out: int = 256
     events_retained: int = 4096
+    uploads: UploadSettings = field(default_factory=UploadSettings)

@@ -7,17 +7,19 @@ from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.tally import Tally
 from reactor_runtime.task_set import TaskSet
+from reactor_runtime.uploads.upload_store import UploadStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wiring:
-    """Settings, time, figures and tasks of one session object.
+    """Settings, time, figures, files and tasks of one session object.
 
     Attributes:
         settings: Limits and delays.
         clock: The time.
         metrics: The figures of this server.
         tally: Those of them that every frame moves.
+        uploads: The files that clients send.
         tasks: Background tasks, ended when the session object is closed.
     """
 
@@ -25,4 +27,5 @@ class Wiring:
     clock: Clock
     metrics: Metrics
     tally: Tally
+    uploads: UploadStore
     tasks: TaskSet

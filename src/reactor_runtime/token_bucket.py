@@ -1,4 +1,4 @@
-"""TokenBucket: how much one client may ask for per second."""
+"""TokenBucket: how much somebody may ask for per second."""
 
 
 class TokenBucket:

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reactor_runtime.session.token_bucket import TokenBucket
+from reactor_runtime.token_bucket import TokenBucket
 
 
 def test_a_burst_then_the_rate() -> None:

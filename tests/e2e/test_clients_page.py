@@ -1,0 +1,63 @@
+"""What docs/clients.md shows runs as it stands, against the model it shows."""
+
+import asyncio
+import contextlib
+import io
+import json
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.serving import Served, own_address, serving
+from tests.e2e.snippets import snippet
+
+pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
+
+from tests.e2e.sdk_viewer import viewing
+
+pytestmark = [
+    pytest.mark.sdk,
+    pytest.mark.skipif(own_address() is None, reason="the SDK finds no candidates on lo alone"),
+]
+PAGE = "docs/clients.md"
+ADDRESS = "http://127.0.0.1:8080"
+
+
+@pytest.fixture
+def collage(tmp_path: Path) -> Iterator[Served]:
+    (tmp_path / "collage.py").write_text(snippet(PAGE, "python", "# collage.py"))
+    with serving("collage:Collage", cwd=tmp_path) as served:
+        yield served
+        assert "error" not in served.log()
+
+
+def code(served: Served, holding: str) -> str:
+    """Return a snippet that speaks to *served*."""
+    text = snippet(PAGE, "python", holding)
+    assert ADDRESS in text
+    return text.replace(ADDRESS, served.url)
+
+
+async def test_a_file_by_the_python_sdk(collage: Served) -> None:
+    names: dict[str, Any] = {}
+    exec(f"async def run():\n{textwrap.indent(code(collage, 'upload_file('), '    ')}", names)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        await asyncio.wait_for(names["run"](), 60)
+    assert said.getvalue() == "['cover.raw', 'back.raw']\n"
+
+
+async def test_a_file_over_plain_http(collage: Served, tmp_path: Path) -> None:
+    (tmp_path / "upload.py").write_text(code(collage, "# upload.py"))
+    (tmp_path / "cover.png").write_bytes(b"\xc8")
+    async with viewing(collage.url) as viewer:
+        program = await asyncio.create_subprocess_exec(
+            sys.executable, "upload.py", "cover.png", cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+        )
+        printed, _ = await asyncio.wait_for(program.communicate(), 30)
+        reference = json.loads(printed)
+        assert reference == {**reference, "name": "cover.png", "mime_type": "image/png", "size": 1}
+        reply = await viewer.reactor.send_command("hang", {"files": [reference]})
+        assert reply == {"type": "hung", "data": {"names": ["cover.png"]}}
