@@ -6,6 +6,7 @@ from typing import Any
 
 from reactor_runtime.model.command import CommandContract, CommandField
 from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.messages import wire_name
 from reactor_runtime.model.openapi import arguments_schema
 from reactor_runtime.model.tracks import Track, TrackDirection
 
@@ -36,7 +37,7 @@ def _track(track: Track) -> str:
 def _command(command: CommandContract) -> str:
     shapes = arguments_schema(command)["properties"]
     arguments = ", ".join(_argument(f, shapes[f.name]) for f in command.fields.values())
-    replies = " or ".join(reply.wire_name() for reply in command.replies)
+    replies = " or ".join(wire_name(reply) for reply in command.replies)
     return f"{command.name}({arguments}){f' → {replies}' if replies else ''}"
 
 

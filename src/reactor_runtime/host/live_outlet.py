@@ -9,7 +9,7 @@ from reactor_runtime.host.host_outlet import OutboundMessage, StepReport
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.loop_parts import LoopParts
 from reactor_runtime.log import bind, get_logger
-from reactor_runtime.model.messages import ModelMessage
+from reactor_runtime.model.messages import ModelMessage, body_of, wire_name
 from reactor_runtime.model.outlet import Turn
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.pace import checked_fps
@@ -54,7 +54,7 @@ class LiveOutlet:
         if not isinstance(message, ModelMessage):
             raise TypeError(f"send() takes a ModelMessage, not {type(message).__name__}")
         if self._gate.session is not None:
-            name, body = message.wire_name(), message.to_body()
+            name, body = wire_name(type(message)), body_of(message)
             self._outlet.message(OutboundMessage(name=name, body=body, client_id=client_id))
 
     def flush(self) -> None:

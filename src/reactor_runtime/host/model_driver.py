@@ -25,7 +25,7 @@ from reactor_runtime.model.client_info import ClientInfo
 from reactor_runtime.model.command import CommandContract
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.lifecycle import Hook
-from reactor_runtime.model.messages import ModelMessage
+from reactor_runtime.model.messages import ModelMessage, body_of, wire_name
 from reactor_runtime.model.outlet import Outlet
 from reactor_runtime.model.reactor_model import ReactorModel, tell
 from reactor_runtime.model.uploaded_file import UploadedFile
@@ -152,7 +152,7 @@ class ModelDriver:
         answer = await settle(getattr(self.model, command.handler_name)(**arguments))
         if not isinstance(answer, ModelMessage):  # whatever else it returns, it acknowledges
             return APPLIED
-        return Outcome(message_name=answer.wire_name(), message_body=answer.to_body())
+        return Outcome(message_name=wire_name(type(answer)), message_body=body_of(answer))
 
     def _client(self, client_id: str) -> ClientInfo:
         """Return the client, or a stand-in for one who is not here: what was sent at the start."""

@@ -14,12 +14,14 @@ from typing import (
     NewType,
     NotRequired,
     Required,
+    TypeVar,
     Union,
     get_args,
     get_origin,
 )
 
 Names = Mapping[str, Any]
+T = TypeVar("T")
 
 UNIONS = (types.UnionType, Union)
 _WRAPPERS = (Annotated, Required, NotRequired)
@@ -122,6 +124,12 @@ def alternatives(annotation: Any, names: Names) -> tuple[Any, ...]:
         return (annotation,)
     members = (resolve(a, names) for a in get_args(annotation))
     return tuple(a for a in members if a is not type(None) and a is not None)
+
+
+def class_of(kind: Any, base: type[T]) -> type[T] | None:
+    """Return the subclass of *base* that *kind* is, or is a form of (``Mine[int]``)."""
+    kind = get_origin(kind) or kind
+    return kind if isinstance(kind, type) and issubclass(kind, base) else None
 
 
 def _has_closure(function: Callable[..., Any]) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 from reactor_runtime.model.annotations import (
     Names,
     alternatives,
+    class_of,
     is_authors,
     names_around,
     names_in,
@@ -226,9 +227,5 @@ def message_classes(annotation: Any, names: Names) -> tuple[type[ModelMessage], 
         found = alternatives(annotation, names)
     except NameError:
         return ()
-    kinds = [k for a in found for k in (a, *get_args(a))]
-    return tuple(
-        k
-        for k in kinds
-        if isinstance(k, type) and issubclass(k, ModelMessage) and k is not ModelMessage
-    )
+    kinds = [class_of(k, ModelMessage) for a in found for k in (a, *get_args(a))]
+    return tuple(k for k in kinds if k is not None and k is not ModelMessage)

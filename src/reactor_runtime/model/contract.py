@@ -9,6 +9,7 @@ from typing import Any, Self
 from reactor_runtime.errors import PayloadError
 from reactor_runtime.model.annotations import (
     alternatives,
+    class_of,
     is_authors,
     names_around,
     own_annotations,
@@ -18,7 +19,7 @@ from reactor_runtime.model.input_state import InputState
 from reactor_runtime.model.lifecycle import Lifecycle, read_lifecycle
 from reactor_runtime.model.media_input import MediaInput, media_handles
 from reactor_runtime.model.mentions import mentioned, visible
-from reactor_runtime.model.messages import ModelMessage
+from reactor_runtime.model.messages import ModelMessage, wire_name
 from reactor_runtime.model.openapi import UPLOAD_REFERENCE, ModelSchema
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.payload import bind
@@ -123,10 +124,7 @@ def state_class(model: type) -> type[InputState] | None:
                 f"{owner.__qualname__}.state: {error}; define or import the state class at "
                 "module level, not under TYPE_CHECKING only"
             ) from error
-        for kind in kinds:
-            if isinstance(kind, type) and issubclass(kind, InputState):
-                return kind
-        return None
+        return next((s for s in (class_of(kind, InputState) for kind in kinds) if s), None)
     return None
 
 
@@ -137,15 +135,15 @@ def _messages(
     named = [k for k in mentioned(model, ModelMessage) if not k.__name__.startswith("_")]
     messages: dict[str, type[ModelMessage]] = {}
     for kind in (*replies, *named):
-        before = messages.setdefault(kind.wire_name(), kind)
+        before = messages.setdefault(wire_name(kind), kind)
         if issubclass(kind, before) and kind.__name__ == before.__name__:
-            messages[kind.wire_name()] = kind  # it says more
+            messages[wire_name(kind)] = kind  # it says more
         elif not (issubclass(before, kind) and kind.__name__ == before.__name__):
-            raise TypeError(_same_name(model, before, kind, f"the message {kind.wire_name()!r}"))
+            raise TypeError(_same_name(model, before, kind, f"the message {wire_name(kind)!r}"))
     _check_class_names(model, messages.values())
     for kind in visible(model, ModelMessage):
         if not kind.__name__.startswith("_") and kind.__name__ not in _class_names(messages):
-            messages.setdefault(kind.wire_name(), kind)
+            messages.setdefault(wire_name(kind), kind)
     return messages
 
 

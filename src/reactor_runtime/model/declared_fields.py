@@ -42,7 +42,7 @@ class DeclaredField:
         if self.factory is not None:
             return self.factory()
         default = None if self.info.required else self.info.default
-        return copy.deepcopy(default) if type(default).__hash__ is None else default
+        return copy.deepcopy(default) if _is_mutable(default) else default
 
 
 def read_fields(cls: type) -> dict[str, DeclaredField]:
@@ -85,6 +85,12 @@ def _declared(cls: type, name: str, annotation: Any) -> DeclaredField:
         info=field_info(default),
         factory=factory,
     )
+
+
+def _is_mutable(value: object) -> bool:
+    """Whether *value* would carry what one session wrote into it over to the next."""
+    is_array = hasattr(value, "dtype") and hasattr(value, "shape")  # a tensor is hashable
+    return type(value).__hash__ is None or is_array
 
 
 def _show_default(cls: type, field: DeclaredField) -> None:

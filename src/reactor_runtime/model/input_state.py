@@ -28,7 +28,7 @@ class InputState:
             if not field.has_default and not hasattr(cls, name):
                 setattr(cls, name, None)
 
-    def __new__(cls, *args: Any, **values: Any) -> Self:
+    def __new__(cls, /, *args: Any, **values: Any) -> Self:
         """Give every field its default."""
         # Here and not in __init__: a dataclass decorator or an author may replace __init__.
         state = super().__new__(cls)
@@ -36,7 +36,7 @@ class InputState:
             object.__setattr__(state, name, field.initial())
         return state
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         unknown = sorted(values.keys() - type(self)._reactor_fields.keys())
         if unknown:
             raise TypeError(f"{type(self).__qualname__} has no field {', '.join(unknown)}")

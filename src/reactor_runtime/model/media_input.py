@@ -4,6 +4,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from reactor_runtime.model.annotations import (
     alternatives,
+    class_of,
     is_authors,
     names_around,
     own_annotations,
@@ -53,7 +54,5 @@ def _media_input(annotation: Any, names: Any) -> type[MediaInput] | None:
         kinds = alternatives(annotation, names)
     except NameError:  # an attribute of the author's own, of a type only checkers see
         return None
-    for kind in kinds:
-        if isinstance(kind, type) and issubclass(kind, MediaInput) and kind is not MediaInput:
-            return kind
-    return None
+    media = (class_of(kind, MediaInput) for kind in kinds)
+    return next((m for m in media if m not in {None, MediaInput}), None)

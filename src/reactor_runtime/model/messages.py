@@ -28,7 +28,7 @@ class ModelMessage:
         keep_scope(cls)
         cls._reactor_fields = read_fields(cls)
 
-    def __new__(cls, *args: Any, **values: Any) -> Self:
+    def __new__(cls, /, *args: Any, **values: Any) -> Self:
         """Give every field that has a default its default."""
         # Here and not in __init__: a dataclass decorator replaces __init__.
         message = super().__new__(cls)
@@ -37,7 +37,7 @@ class ModelMessage:
                 object.__setattr__(message, name, field.initial())
         return message
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         fields = type(self)._reactor_fields
         unknown = sorted(values.keys() - fields.keys())
         missing = [n for n, f in fields.items() if not f.has_default and n not in values]
@@ -48,22 +48,6 @@ class ModelMessage:
         for name, value in values.items():
             setattr(self, name, value)
 
-    @classmethod
-    def wire_name(cls) -> str:
-        """Return the name clients see: the class name in snake_case."""
-        return snake_case(cls.__name__)
-
-    def to_body(self) -> dict[str, Any]:
-        """Return the fields as JSON values.
-
-        Raises:
-            MessageBodyError: A field holds something JSON cannot say, NaN and infinity included.
-        """
-        return to_json_fields(
-            type(self).__qualname__,
-            {n: getattr(self, n) for n, f in type(self)._reactor_fields.items() if f.is_public},
-        )
-
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and vars(other) == vars(self)
 
@@ -71,6 +55,25 @@ class ModelMessage:
 
     def __repr__(self) -> str:
         return shown(self, type(self)._reactor_fields)
+
+
+# Functions and not methods: a field of an author's message may have any name.
+
+
+def wire_name(kind: type[ModelMessage]) -> str:
+    """Return the name clients see: the class name in snake_case."""
+    return snake_case(kind.__name__)
+
+
+def body_of(message: ModelMessage) -> dict[str, Any]:
+    """Return the fields of *message* as JSON values.
+
+    Raises:
+        MessageBodyError: A field holds something JSON cannot say, NaN and infinity included.
+    """
+    kind = type(message)
+    public = [name for name, field in kind._reactor_fields.items() if field.is_public]
+    return to_json_fields(kind.__qualname__, {name: getattr(message, name) for name in public})
 
 
 def snake_case(name: str) -> str:

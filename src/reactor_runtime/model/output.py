@@ -25,7 +25,7 @@ class Output:
         super().__init_subclass__(**kwargs)
         cls.__tracks__ = {t.name: t for t in declared_tracks(cls, TrackDirection.OUT)}
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:
         tracks = type(self).__tracks__
         if values.keys() != tracks.keys():
             missing = [name for name in tracks if name not in values]

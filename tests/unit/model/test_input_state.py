@@ -3,12 +3,15 @@
 import copy
 import dataclasses
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+import numpy as np
 import pytest
 
 from reactor_runtime import FieldInfo, InputField, InputState, ReactorModel, UploadedFile, event
 from reactor_runtime.model.contract import ModelContract
+
+T = TypeVar("T")
 
 
 class Plain(InputState):
@@ -225,3 +228,41 @@ def test_an_optional_state_is_found() -> None:
         state: "Plain | None"
 
     assert ModelContract.of(Model).state_class is Plain
+
+
+def test_a_parametrised_state_is_found() -> None:
+    class Held(InputState, Generic[T]):
+        value: T | None = None
+
+    class Model(ReactorModel):
+        state: Held[int] | None
+
+    contract = ModelContract.of(Model)
+    assert contract.state_class is Held
+    assert list(contract.commands) == ["set_value"]
+
+
+def test_a_field_may_have_any_name() -> None:
+    class Odd(InputState):
+        self: int = 1
+        cls: int = 2
+        values: int = 3
+
+    assert vars(Odd(self=4)) == {"self": 4, "cls": 2, "values": 3}
+
+
+def test_an_array_or_tensor_is_each_sessions_own() -> None:
+    class Tensor:  # hashable, unlike an array
+        shape, dtype = (2,), float
+
+        def __init__(self) -> None:
+            self.numbers = [0, 0]
+
+    class Held(InputState):
+        _latents: Any = Tensor()
+        _noise: Any = np.zeros(2)
+
+    Held()._latents.numbers[0] = 5
+    Held()._noise[0] = 5
+    assert Held()._latents.numbers == [0, 0]
+    assert Held()._noise.tolist() == [0, 0]

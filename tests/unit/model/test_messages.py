@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reactor_runtime import MessageField, ModelMessage, UploadedFile
 from reactor_runtime.errors import MessageBodyError
 from reactor_runtime.model.json_value import NotJsonError, to_json
-from reactor_runtime.model.messages import snake_case
+from reactor_runtime.model.messages import body_of, snake_case, wire_name
 
 
 class Mood(Enum):
@@ -70,7 +70,7 @@ def test_fields_are_inherited_and_replaced() -> None:
         level: float = 0.5  # type: ignore[assignment]
         extra: bool = True
 
-    assert Wider(name="a").to_body() == {
+    assert body_of(Wider(name="a")) == {
         "name": "a",
         "level": 0.5,
         "points": [],
@@ -86,8 +86,8 @@ def test_a_dataclass_decorator_above_it_is_harmless() -> None:
         text: str = MessageField(default="ok")
 
     ack: Any = Ack
-    assert ack(3).to_body() == {"code": 3, "text": "ok"}
-    assert Ack.wire_name() == "ack"
+    assert body_of(ack(3)) == {"code": 3, "text": "ok"}
+    assert wire_name(Ack) == "ack"
 
 
 def test_messages_survive_pickling() -> None:
@@ -113,8 +113,8 @@ def test_a_message_class_may_be_called_like_one_of_our_errors() -> None:
     class CommandError(ModelMessage):
         code: str
 
-    assert CommandError.wire_name() == "command_error"
-    assert CommandError(code="x").to_body() == {"code": "x"}
+    assert wire_name(CommandError) == "command_error"
+    assert body_of(CommandError(code="x")) == {"code": "x"}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_message_class_may_be_called_like_one_of_our_errors() -> None:
     ],
 )
 def test_values_become_json(value: Any, body: Any) -> None:
-    found = Holder(value=value).to_body()["value"]
+    found = body_of(Holder(value=value))["value"]
     assert found == body
     assert type(found) is type(body)
     json.dumps(found, allow_nan=False)
@@ -161,7 +161,7 @@ def test_what_json_cannot_say_is_an_error_naming_message_and_field(
     value: Any, field: str, words: str
 ) -> None:
     with pytest.raises(MessageBodyError, match=words) as caught:
-        Holder(value=value).to_body()
+        body_of(Holder(value=value))
     assert (caught.value.message, caught.value.field) == ("Holder", field)
 
 
@@ -169,7 +169,7 @@ def test_a_body_that_holds_itself_is_an_error() -> None:
     loop: list[Any] = []
     loop.append(loop)
     with pytest.raises(MessageBodyError, match="nested more than"):
-        Holder(value=loop).to_body()
+        body_of(Holder(value=loop))
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), st.lists))
@@ -179,3 +179,16 @@ def test_any_body_is_json_or_an_error(value: Any) -> None:
     except NotJsonError:
         return
     assert json.loads(text) == value
+
+
+def test_a_field_may_have_any_name() -> None:
+    class Odd(ModelMessage):
+        self: int
+        cls: int
+        wire_name: str = "x"
+        body_of: str = "y"
+        values: str = "z"
+
+    odd = Odd(self=1, cls=2)
+    assert wire_name(type(odd)) == "odd"
+    assert body_of(odd) == {"self": 1, "cls": 2, "wire_name": "x", "body_of": "y", "values": "z"}
