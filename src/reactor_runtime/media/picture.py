@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reactor_runtime.media.threads import threads_for
 
+LARGEST_SIDE = 16383  # of VP8
 _LUMA_BLACK, _CHROMA_GREY = 16, 128
 
 
@@ -41,12 +42,13 @@ class PictureMaker:
     """Converts the arrays of one track. Not for two threads at a time.
 
     Args:
-        max_width: Pixels, ``None`` for no limit.
-        max_height: Pixels, ``None`` for no limit.
+        max_width: Pixels, ``None`` for no limit but the codec's.
+        max_height: Pixels, ``None`` for no limit but the codec's.
     """
 
     def __init__(self, *, max_width: int | None = None, max_height: int | None = None) -> None:
-        self._max_width, self._max_height = max_width, max_height
+        self._max_width = min(max_width or LARGEST_SIDE, LARGEST_SIDE)
+        self._max_height = min(max_height or LARGEST_SIDE, LARGEST_SIDE)
         self._scaler = VideoReformatter()
 
     def convert(self, frames: NDArray[np.uint8], metadata: Sequence[Any] = ()) -> list[Picture]:
@@ -77,7 +79,11 @@ def fit(width: int, height: int, max_width: int | None, max_height: int | None) 
     ratio = min(1.0, (max_width or width) / width, (max_height or height) / height)
     if ratio == 1.0:
         return width, height
-    return max(2, round(width * ratio / 2) * 2), max(2, round(height * ratio / 2) * 2)
+    return _even(width * ratio, max_width or width), _even(height * ratio, max_height or height)
+
+
+def _even(side: float, limit: int) -> int:
+    return max(2, min(round(side / 2), limit // 2) * 2)
 
 
 def in_rows(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -5,6 +5,7 @@ is never imported: a tensor is whatever can ``detach()``, and move to the ``cpu(
 be a view of any strides, read-only included.
 """
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -35,9 +36,7 @@ def canonical_video(track: str, value: Any) -> Pictures:
     Raises:
         FrameError: It is anything else.
     """
-    if _is_tensor(value) and value.device.type != "cpu" and value.is_floating_point():
-        value = _to_byte_tensor(track, value)
-    array = _array(track, value, WANTED_VIDEO)
+    array = _array(track, value, WANTED_VIDEO, scale=_to_byte_tensor)
     if array.dtype != np.uint8 and array.dtype.kind != "f":
         raise _wrong(track, array, f"pictures have another dtype; {WANTED_VIDEO}")
     if 0 in array.shape:
@@ -75,14 +74,24 @@ def canonical_audio(track: str, value: Any, sample_rate: int | None = None) -> S
     return array if array.dtype == np.int16 else _to_samples(track, array)
 
 
-def _array(track: str, value: Any, wanted: str) -> NDArray[Any]:
+def _array(
+    track: str, value: Any, wanted: str, *, scale: Callable[[str, Any], Any] | None = None
+) -> NDArray[Any]:
+    """Return *value* as an array; *scale* may first shrink a float tensor of another device."""
     if isinstance(value, np.ndarray):
         return value
-    if _is_tensor(value):
-        return _from_tensor(value)
-    if hasattr(value, "__array__"):
-        return np.asarray(value)
-    raise FrameError(track, f"{type(value).__name__} is no array or tensor; {wanted}")
+    name = type(value).__name__
+    try:
+        if _is_tensor(value):
+            is_far = scale and value.device.type != "cpu" and value.is_floating_point()
+            return _from_tensor(scale(track, value) if scale and is_far else value)
+        if hasattr(value, "__array__"):
+            return np.asarray(value)
+    except FrameError:
+        raise
+    except Exception as error:  # sparse, quantised, without data: each fails in its own way
+        raise FrameError(track, f"this {name} is no plain array: {error}; {wanted}") from error
+    raise FrameError(track, f"{name} is no array or tensor; {wanted}")
 
 
 def _is_tensor(value: Any) -> bool:

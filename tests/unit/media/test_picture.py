@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.media.picture import (
     PictureMaker,
     as_rows,
@@ -10,6 +11,7 @@ from reactor_runtime.media.picture import (
     make_black,
     pad_to_even,
 )
+from reactor_runtime.media.video_encoder import VideoEncoder, VideoFormat
 
 SIZES = [(64, 48), (1, 1), (3, 5), (641, 361), (17, 16), (16, 17)]
 
@@ -34,6 +36,16 @@ def test_a_picture_is_its_array(width: int, height: int) -> None:
     assert picture.frame.format.name == "yuv420p"
     if width > 60:
         assert psnr(picture.frame.to_ndarray(format="rgb24"), rgb) > 35
+
+
+@pytest.mark.parametrize(("width", "height"), [(20_000, 4), (4, 20_000)])
+@pytest.mark.parametrize("codec", [Codec.VP8, Codec.H264])
+def test_a_picture_that_no_codec_takes_is_shrunk(codec: Codec, width: int, height: int) -> None:
+    (picture,) = PictureMaker().convert(np.zeros((1, height, width, 3), np.uint8))
+    assert picture.size == ((16382, 4) if width > height else (4, 16382))
+    wide, high = picture.size
+    wanted = VideoFormat(width=wide, height=high, fps=24, bitrate=150_000, threads=1)
+    assert VideoEncoder(codec, wanted).encode(picture, 0, key=True).is_key
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -162,6 +164,34 @@ def test_anything_that_is_an_array_to_numpy_is_one() -> None:
             return PICTURE
 
     assert np.array_equal(canonical_video("v", Foreign())[0], PICTURE)
+
+
+class Refuses:
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        raise ValueError("not now")
+
+
+@pytest.mark.parametrize("canonical", [canonical_video, canonical_audio])
+def test_what_cannot_become_an_array_is_named(canonical: Callable[..., object]) -> None:
+    with pytest.raises(FrameError, match=r"'t': this Refuses is no plain array: not now; wanted"):
+        canonical("t", Refuses())
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("canonical", [canonical_video, canonical_audio])
+@pytest.mark.parametrize("kind", ["meta", "sparse", "float8"])
+def test_a_tensor_that_cannot_become_an_array_is_named(
+    canonical: Callable[..., object], kind: str
+) -> None:
+    torch = pytest.importorskip("torch")
+    plain = torch.zeros(4, 6, 3)
+    tensor = {
+        "meta": lambda: plain.to("meta"),
+        "sparse": plain.to_sparse,
+        "float8": lambda: plain.to(torch.float8_e4m3fn),
+    }[kind]()
+    with pytest.raises(FrameError, match="'t': this Tensor is no plain array"):
+        canonical("t", tensor)
 
 
 @pytest.mark.torch
