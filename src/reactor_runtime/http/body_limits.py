@@ -18,6 +18,7 @@ DRAINED_BYTES = 4 << 20
 DRAIN_S = 1.0
 MAX_ECHO_CHARS = 200
 MAX_PROBLEMS = 10
+_ESCAPED_SURROGATE = rb"\ud"
 
 _Body = TypeVar("_Body", bound=BaseModel)
 
@@ -59,7 +60,8 @@ async def read_object(request: Request, limit_bytes: int, timeout_s: float) -> d
     """Return the JSON object in the body of *request*; an empty body is an empty object.
 
     Raises:
-        RequestShapeError: It is no JSON, or no object, or holds a number JSON does not have.
+        RequestShapeError: It is no JSON, or no object, or holds a number JSON does not have or
+            half a character.
         BodyTooLargeError: As ``read_bytes``.
         BodyTooSlowError: As ``read_bytes``.
     """
@@ -68,6 +70,8 @@ async def read_object(request: Request, limit_bytes: int, timeout_s: float) -> d
         return {}
     try:
         value = json.loads(body, parse_constant=_no_number, parse_float=_finite)
+        if _ESCAPED_SURROGATE in body.lower():
+            _check_text(value)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise RequestShapeError(
@@ -101,6 +105,14 @@ def problem(kind: str, loc: tuple[str | int, ...], text: str, found: object) -> 
     if len(repr(found)) > MAX_ECHO_CHARS:
         shown = f"{repr(found)[:MAX_ECHO_CHARS]}…"
     return {"type": kind, "loc": list(loc), "msg": text, "input": shown}
+
+
+def _check_text(value: object) -> None:
+    """Refuse half a character: no answer, log line or message could hold it."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("text holds half a character (a lone surrogate)") from None
 
 
 def _finite(text: str) -> float:

@@ -75,10 +75,16 @@ async def answer_http_error(_request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": error.detail}, error.status_code, error.headers)
 
 
+async def answer_escaped_error(_request: Request, _error: Exception) -> Response:
+    """Answer what nobody expected, in the form of every error; the front door logs it."""
+    return JSONResponse({"detail": "internal error"}, 500)
+
+
 def exception_handlers() -> dict[type[Exception] | int, _Answer]:
     """Return what to do with each error a route may raise."""
     return {
         HTTPException: answer_http_error,
+        Exception: answer_escaped_error,
         **dict.fromkeys(STATUS_OF, answer_known_error),
     }
 

@@ -60,12 +60,18 @@ async def test_anything_but_an_object_is_refused(body: bytes) -> None:
 @pytest.mark.parametrize(
     "body",
     [b"{", b"{'a': 1}", b'{"a": NaN}', b'{"a": Infinity}', b'{"a": -Infinity}', b'{"a": 1e999}',
-     b"\xff\xfe", b'{"a": "\xff"}', b'{"a": ' + b"9" * 5000 + b"}", b"[" * 100_000],
+     b"\xff\xfe", b'{"a": "\xff"}', b'{"a": ' + b"9" * 5000 + b"}", b"[" * 100_000,
+     b'{"a": "\\ud800"}', b'{"\\uDC00x": 1}', b'["\\ud800"]', b'"\\uDBFF"',
+     b'[{"a": ["\\ud83d"]}]'],
 )  # fmt: skip
 async def test_what_is_no_json_is_refused(body: bytes) -> None:
     with pytest.raises(RequestShapeError) as caught:
         await read(request_of(body), limit=1 << 20)
     assert caught.value.problems[0]["type"] == "json_invalid"
+
+
+async def test_a_character_in_two_halves_is_one() -> None:
+    assert await read(request_of(b'{"a": "\\uD83D\\ude00"}')) == {"a": "\U0001f600"}
 
 
 @given(st.binary(max_size=200))

@@ -6,6 +6,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from reactor_runtime.http.access import AccessRules
+from reactor_runtime.http.app import create_app
 from reactor_runtime.http.front_door import FrontDoor, tidy_path
 from reactor_runtime.http.server_settings import ServerSettings
 from reactor_runtime.http.stage import Stage
@@ -138,6 +139,18 @@ async def test_an_escaped_exception_is_a_plain_500(caplog: pytest.LogCaptureFixt
         response = await client.get("/x", headers={"Origin": LOCAL})
     assert (response.status_code, response.json()) == (500, {"detail": "internal error"})
     assert response.headers["access-control-allow-origin"] == LOCAL
+    assert sum(record.exc_info is not None for record in caplog.records) == 1
+
+
+async def test_an_exception_out_of_a_route_is_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Stage):
+        def health(self) -> tuple[bool, str, str]:
+            raise ValueError("secret inside")
+
+    transport = httpx.ASGITransport(create_app(Broken(ServerSettings(), Metrics())))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        response = await client.get("/health")
+    assert (response.status_code, response.json()) == (500, {"detail": "internal error"})
     assert sum(record.exc_info is not None for record in caplog.records) == 1
 
 
