@@ -11,7 +11,7 @@ class DiffusionState(InputState):
     """What a viewer steers."""
 
     prompt: str = InputField(
-        default="a river at dawn", max_length=200, description="Every word bends the picture."
+        default="a neon city", max_length=200, description="Every word bends the picture."
     )
     seed: int = InputField(default=0, ge=0, le=9999, description="Other noise, same prompt.")
     speed: float = InputField(default=1.0, ge=0, le=5, description="How fast the noise turns.")

@@ -43,7 +43,7 @@ def test_every_turn_makes_a_picture_that_moves() -> None:
     assert 0 < (second - first).abs().mean() < 0.05
 
 
-@pytest.mark.parametrize(("field", "value"), [("prompt", "a neon city"), ("seed", 1)])
+@pytest.mark.parametrize(("field", "value"), [("prompt", "a coral reef"), ("seed", 1)])
 def test_prompt_and_seed_make_another_picture(field: str, value: object) -> None:
     model = make_model()
     frames = model.inference()
@@ -67,7 +67,7 @@ class Painter(DistributedWorker):
         return 1
 
 
-COMMANDS = [{}, {}, {"prompt": "a neon city"}, {}, {"seed": 3}, {"speed": 4.0}, {}]
+COMMANDS = [{}, {}, {"prompt": "a coral reef"}, {}, {"seed": 3}, {"speed": 4.0}, {}]
 
 
 def steer(model: ShardedDiffusion, commands: dict) -> None:

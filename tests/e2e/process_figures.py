@@ -48,3 +48,20 @@ def listening(pid: int) -> set[tuple[str, int]]:
                 packed = b"".join(struct.pack("=I", word) for word in words)
                 places.add((socket.inet_ntop(family, packed), int(port, 16)))
     return places
+
+
+def ranks_of(pid: int) -> list[int]:
+    """Return the rank processes of a server, rank 0 first."""
+    found: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, IndexError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid and b"worker_main" in (folder / "cmdline").read_bytes():
+                rank = re.search(rb"\0RANK=(\d+)", (folder / "environ").read_bytes())
+                assert rank is not None
+                found[int(rank[1])] = int(folder.name)
+    return [found[rank] for rank in sorted(found)]
+
+
+def no_process_is_left(pids: list[int]) -> bool:
+    return not any(Path(f"/proc/{pid}").exists() for pid in pids)

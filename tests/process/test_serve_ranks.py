@@ -5,24 +5,13 @@ import json
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
+from tests.e2e.process_figures import no_process_is_left, ranks_of
 from tests.e2e.serving import ROOT, Served, serving
 
 MODEL = "tests.models.goes_astray:GoesAstray"
 FLAGS = ("--world-size", "2")
-
-
-def ranks_of(served: Served) -> list[int]:
-    """The rank processes of a server."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        with contextlib.suppress(OSError, IndexError):
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == served.process.pid and b"worker_main" in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-    return found
 
 
 def health(served: Served) -> str:
@@ -39,14 +28,10 @@ def wait_for(served: Served, state: str, timeout_s: float = 30.0) -> None:
         time.sleep(0.01)  # polling another process: it has no condition to wait on
 
 
-def no_process_is_left(pids: list[int]) -> bool:
-    return not any(Path(f"/proc/{pid}").exists() for pid in pids)
-
-
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_killed_rank_ends_the_process_with_status_1(victim: int) -> None:
     with serving(MODEL, *FLAGS, REACTOR_INIT_PROCESS_GROUP="false") as served:
-        ranks = ranks_of(served)
+        ranks = ranks_of(served.process.pid)
         assert len(ranks) == 2
         os.kill(ranks[victim], signal.SIGKILL)
         assert served.process.wait(10) == 1
@@ -57,12 +42,12 @@ def test_a_killed_rank_ends_the_process_with_status_1(victim: int) -> None:
 def test_a_killed_rank_starts_new_ranks_where_that_is_wanted() -> None:
     flags = (*FLAGS, "--on-failure", "restart")
     with serving(MODEL, *flags, REACTOR_INIT_PROCESS_GROUP="false") as served:
-        before = ranks_of(served)
+        before = ranks_of(served.process.pid)
         os.kill(before[1], signal.SIGKILL)
         wait_for(served, "loading")
         assert served.get("/health")[0] == 200
         wait_for(served, "available")
-        after = ranks_of(served)
+        after = ranks_of(served.process.pid)
         assert len(after) == 2
         assert not set(before) & set(after)
         assert served.stop() == 0
@@ -71,7 +56,7 @@ def test_a_killed_rank_starts_new_ranks_where_that_is_wanted() -> None:
 
 def test_one_rank_may_have_a_process_of_its_own() -> None:
     with serving(MODEL, "--isolation", "process") as served:
-        ranks = ranks_of(served)
+        ranks = ranks_of(served.process.pid)
         assert len(ranks) == 1
         assert served.stop() == 0
     assert no_process_is_left(ranks)

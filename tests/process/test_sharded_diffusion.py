@@ -29,7 +29,7 @@ pytestmark = pytest.mark.torch
 EXAMPLE = ROOT / "examples" / "sharded_diffusion"
 COMMANDS: tuple[dict[str, Any], ...] = (
     {},
-    {"prompt": "a neon city"},
+    {"prompt": "a coral reef"},
     {"seed": 3},
     {"speed": 4.0},
 )
