@@ -1,7 +1,7 @@
 """CallResult: what a call of every rank came to."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy.typing as npt
@@ -36,8 +36,7 @@ class CallTiming(NamedTuple):
     place_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallResult:
+class CallResult(NamedTuple):
     """The answers of all ranks, and the frames they wrote.
 
     Attributes:
@@ -51,8 +50,8 @@ class CallResult:
     payloads: tuple[Any, ...]
     timing: CallTiming
     is_suspended: bool = False
-    parts: Mapping[str, tuple[tuple[Written, ...], ...]] = field(default_factory=dict)
-    lease: PictureViews | None = field(default=None, repr=False)
+    parts: Mapping[str, tuple[tuple[Written, ...], ...]] = MappingProxyType({})
+    lease: PictureViews | None = None
 
     def pictures(self, track: str) -> list[npt.NDArray[Any]]:
         """Return the pictures of *track*, read-only views; the slot is theirs until all are gone.

@@ -1,8 +1,7 @@
 """Conductor: one verb to every rank, one answer from each, and their frames in one slot."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reactor_runtime.distributed.call_result import (
@@ -20,7 +19,7 @@ from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Repl
 from reactor_runtime.distributed.parcel import Parcel, ParcelWriter
 from reactor_runtime.distributed.roll_call import CallFailed, RollCall
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
-from reactor_runtime.distributed.verbs import OnError, Verb
+from reactor_runtime.distributed.verbs import OnError, Verb, values_of
 from reactor_runtime.errors import RankDesync, ReactorError
 
 
@@ -28,24 +27,17 @@ class Conductor:
     """Speaks to all ranks of a crew alike. One call at a time; it keeps no state between calls.
 
     Args:
-        crew: The ranks; whoever calls a method must have taken the watch.
+        crew: The ranks.
         ring: Where frames go.
         limits: How long to wait.
-        on_notice: Gets what ranks say beside their answers.
     """
 
-    def __init__(
-        self,
-        crew: Crew,
-        ring: SharedFrameBuffer,
-        limits: GroupLimits,
-        on_notice: Callable[[int, Any], None],
-    ) -> None:
+    def __init__(self, crew: Crew, ring: SharedFrameBuffer, limits: GroupLimits) -> None:
         self._crew = crew
         self._ring = ring
         self._limits = limits
-        self._on_notice = on_notice
         self._writer = ParcelWriter()
+        self._kinds: dict[type[Verb], int] = {}  # that all ranks know by number
         self._number = 0
         self._verb: Verb | None = None
         self._slot: int | None = None
@@ -58,7 +50,7 @@ class Conductor:
         """
         for order in orders:
             self._crew.send(self._writer.pack(order), order.world.rank)
-        roll = RollCall(self._crew, "import", self._on_notice)
+        roll = RollCall(self._crew, "import")
         roll.collect(deadline, OnError.BREAK, self._limits.settle_s)
 
     def call(self, verb: Verb, deadline: Deadline, label: str = "") -> CallResult:
@@ -103,42 +95,46 @@ class Conductor:
         try:
             self._slot = self._ring.take()
             grants, files, gone = self._ring.news()
-            return self._writer.pack(Call(self._number, verb, self._slot, grants, gone), files)
+            kind, values = self._kind_of(verb), values_of(verb)
+            call = Call(self._number, kind, values, self._slot, grants, gone)
+            return self._writer.pack(call, files)
         except Exception as error:
             self._ring.tell_again(grants, gone)
             raise CallFailed(error, is_survivable=True) from error
+
+    def _kind_of(self, verb: Verb) -> int | tuple[int, type[Verb]]:
+        known = self._kinds.get(type(verb))
+        return (len(self._kinds), type(verb)) if known is None else known
 
     def _gather(self, deadline: Deadline, label: str, began: float) -> CallResult:
         sent = time.perf_counter()
         answers = self._collect(deadline)
         heard = time.perf_counter()
-        timing = CallTiming(
-            broadcast_s=sent - began,
-            compute_s=tuple(answer.compute_s for answer in answers),
-            collect_s=heard - sent,
-        )
-        suspended = [isinstance(answer, Suspended) for answer in answers]
-        payloads = tuple(answer.payload for answer in answers)
-        if all(suspended):
-            return CallResult(payloads=payloads, is_suspended=True, timing=timing)
-        if any(suspended):
-            raise self._desync("some ranks wait and others are done", suspended)
-        self._writer.recycle({block for answer in answers for block in answer.held})
-        result = CallResult(payloads=payloads, timing=timing)
+        if self._verb is not None and type(self._verb) not in self._kinds:
+            self._kinds[type(self._verb)] = len(self._kinds)
+        timing = CallTiming(sent - began, tuple([a.compute_s for a in answers]), heard - sent)
+        result = CallResult(tuple([a.payload for a in answers]), timing)
+        waiting = [type(answer) is Suspended for answer in answers]
+        if True in waiting:
+            if not all(waiting):
+                raise self._desync("some ranks wait and others are done", waiting)
+            return result._replace(is_suspended=True)
+        self._writer.recycle([block for answer in answers for block in answer.held])
         if any(answer.parts or answer.needs for answer in answers):
             return self._with_frames(result, answers, deadline, label)
         return result
 
     def _collect(self, deadline: Deadline) -> list[Any]:
         assert self._verb is not None
-        roll = RollCall(self._crew, self._verb.phase, self._on_notice)
         own_s = self._verb.settle_s
         settle_s = self._limits.settle_s if own_s is None else own_s
+        roll = RollCall(self._crew, self._verb.phase)
         answers = roll.collect(deadline, self._verb.on_error, settle_s)
-        stray = [rank for rank, answer in answers.items() if answer.number != self._number]
-        if stray:
-            raise self._desync("an answer belongs to another call", [r in stray for r in answers])
-        return [answers[rank] for rank in sorted(answers)]
+        for answer in answers:
+            if answer.number != self._number:
+                stray = [each.number != self._number for each in answers]
+                raise self._desync("an answer belongs to another call", stray)
+        return answers
 
     def _with_frames(
         self, result: CallResult, answers: list[Reply], deadline: Deadline, label: str
@@ -151,10 +147,11 @@ class Conductor:
         if self._slot is None or not parts:
             return result
         taken = [widest(ranks) for pictures in parts.values() for ranks in pictures]
-        self._ring.lend(self._slot, f"{label or self._phase}: {_describe(taken)}")
-        placing_s = time.perf_counter() - began if second else 0.0
-        timing = result.timing._replace(place_s=placing_s)
-        return replace(result, parts=parts, timing=timing, lease=self._ring.lease(self._slot))
+        lease = self._ring.lend(self._slot, label or self._phase, taken)
+        if second:
+            timing = result.timing._replace(place_s=time.perf_counter() - began)
+            result = result._replace(timing=timing)
+        return result._replace(parts=parts, lease=lease)
 
     def _make_room(
         self, answers: list[Reply], written: list[tuple[int, Part]], deadline: Deadline
@@ -198,7 +195,3 @@ def _wanted(answers: list[Reply], led: set[str]) -> tuple[list[NeedsRoom], int |
         if offers:
             return [*needs, *offers], rank
     return needs, None
-
-
-def _describe(parts: Iterable[Part]) -> str:
-    return ", ".join(f"{part.track} {part.shape} {part.dtype}" for part in parts)

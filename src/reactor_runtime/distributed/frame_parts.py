@@ -1,11 +1,13 @@
 """What ranks and group tell each other about the frames of one step: values only.
 
 A step may emit several outputs. The k-th picture that a track gets in a step is the same picture
-on every rank; each rank may hold all of it, a part of it, or nothing.
+on every rank; each rank may hold all of it, a part of it, or nothing. What travels in every step is
+a named tuple: it pickles in a fraction of the time of a frozen class.
 """
 
 from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 Shape = tuple[int, ...]
 ALIGN = 64
@@ -43,8 +45,7 @@ class SlotGrant:
     regions: dict[str, Region]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """What one rank has written of one picture.
 
     Attributes:
@@ -66,8 +67,7 @@ class Part:
     extent: Shape = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NeedsRoom:
+class NeedsRoom(NamedTuple):
     """A part that waits in its rank because the slot has no room for it.
 
     Attributes:

@@ -1,10 +1,9 @@
 """GroupLife: a worker group from its start to its end, and the one failure in between."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.distributed.conductor import Conductor
@@ -13,10 +12,8 @@ from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.group_start import GroupStart
 from reactor_runtime.distributed.group_state import GroupEvent, GroupState, may, next_state
-from reactor_runtime.distributed.messages import Notice
 from reactor_runtime.distributed.roll_call import CallFailed
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
-from reactor_runtime.distributed.signs import Died, Heard, Sign
 from reactor_runtime.distributed.teardown import Ending, end_descendants, end_ranks
 from reactor_runtime.distributed.verbs import Verb
 from reactor_runtime.distributed.worker_process import WorkerProcess
@@ -33,8 +30,8 @@ class GroupListeners:
     Attributes:
         on_failure: Gets the error that broke the group between calls, on the group's thread; the
             ranks have ended by then.
-        on_notice: Gets what a rank says beside its answers, in its order, on whichever thread hears
-            it: rank and payload.
+        on_notice: Gets what a rank says beside its answers, in its order and before an answer that
+            came later, on whichever thread hears it: rank and payload.
         log_fields: Added to every line a rank logs, for instance the session.
     """
 
@@ -78,7 +75,8 @@ class GroupLife:
         self._ring = ring
         self._limits = limits
         self._listeners = listeners
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._is_to_stop = False
         self._running: _Running | None = None
 
@@ -98,13 +96,15 @@ class GroupLife:
                 start.close()
                 raise WorkerGroupStateError("start", self.state.value, "make a new one")
             self._move(GroupEvent.START)
-        crew = Crew(self._on_sign, start.environment.token)
-        conductor = Conductor(crew, self._ring, self._limits, self._listeners.pass_on)
+        crew = Crew(self._on_news, self._listeners.pass_on, start.environment.token)
+        conductor = Conductor(crew, self._ring, self._limits)
         self._running = _Running(start=start, crew=crew, conductor=conductor)
-        with self._breaking_on_error():
+        try:
             crew.start(start.spawns(lambda: self._listeners.log_fields))
             self._ring.prepare()
             self._make_ready(conductor, start, verbs)
+        except BaseException as error:  # noqa: BLE001 - ranks may be in the middle of something
+            self._fail(error)
         self._done(GroupEvent.DONE)
 
     def call(
@@ -115,10 +115,11 @@ class GroupLife:
         Raises:
             ReactorError: It failed. Unless the state is ready again, the ranks have ended.
         """
-        self._begin(event, name)
-        before = GroupEvent.DONE if event is GroupEvent.CALL else GroupEvent.SUSPEND
-        with self._breaking_on_error(before):
-            result = perform(self._parts.conductor)
+        conductor = self._begin(event, name)
+        try:
+            result = perform(conductor)
+        except BaseException as error:  # noqa: BLE001 - ranks may be in the middle of something
+            self._fail(error, GroupEvent.DONE if event is GroupEvent.CALL else GroupEvent.SUSPEND)
         self._done(GroupEvent.SUSPEND if result.is_suspended else GroupEvent.DONE)
         return result
 
@@ -134,8 +135,6 @@ class GroupLife:
                 return
             was_ready = self.state is GroupState.READY
             self._move(GroupEvent.STOP)
-            if self._running is not None:
-                self._running.crew.attend()
         if self._running is not None:
             if was_ready:
                 self._running.conductor.dismiss()
@@ -150,7 +149,6 @@ class GroupLife:
             if not may(self.state, GroupEvent.CALL):
                 return
             self._move(GroupEvent.CALL)
-            self._parts.crew.attend()
         self._break(error)
 
     @property
@@ -161,21 +159,22 @@ class GroupLife:
             )
         return self._running
 
-    def _begin(self, event: GroupEvent, name: str) -> None:
-        with self._changed:
+    def _begin(self, event: GroupEvent, name: str) -> Conductor:
+        with self._lock:
             if self.failure is not None:
                 raise self.failure
             if self._is_to_stop or not may(self.state, event):
                 raise WorkerGroupStateError(name, self.state.value)
-            self._parts.crew.attend()
             self._move(event)
+            return self._parts.conductor
 
     def _done(self, event: GroupEvent) -> None:
-        with self._changed:
-            self._parts.crew.leave()
-            self._move(event)
+        with self._lock:
+            self.state = next_state(self.state, event)
             if self._is_to_stop:
                 self._changed.notify_all()
+            if self._parts.crew.inbox.has_news:  # of the time since the last answer
+                self._parts.crew.look_at_news()
 
     def _make_ready(self, conductor: Conductor, start: GroupStart, verbs: Sequence[Verb]) -> None:
         deadline = Deadline.after(self._limits.load_s)
@@ -183,29 +182,26 @@ class GroupLife:
         for verb in verbs:
             conductor.call(verb, deadline)
 
-    @contextmanager
-    def _breaking_on_error(self, before: GroupEvent | None = None) -> Iterator[None]:
-        """Break the group on any exception, but for those that changed nothing on any rank.
+    def _fail(self, error: BaseException, before: GroupEvent | None = None) -> NoReturn:
+        """Break the group because of *error*, but for one that changed nothing on any rank.
 
         Args:
+            error: What was raised; the caller has the right to call.
             before: Leads back to the state before; ``None`` when there is no way back.
         """
-        try:
-            yield
-        except CallFailed as failed:
-            error = failed.error
-            if before is not None and failed.is_survivable:
-                # A verb that raised is over on every rank, even one that had been suspended.
-                self._done(GroupEvent.DONE if isinstance(error, WorkerError) else before)
-            else:
-                self._break(error)
-            raise error from error.__cause__
-        except BaseException as error:  # whatever it is, ranks may be in the middle of something
+        if not isinstance(error, CallFailed):
             self._break(error)
-            raise
+            raise error
+        cause = error.error
+        if before is not None and error.is_survivable:
+            # A verb that raised is over on every rank, even one that had been suspended.
+            self._done(GroupEvent.DONE if isinstance(cause, WorkerError) else before)
+        else:
+            self._break(cause)
+        raise cause from cause.__cause__
 
     def _break(self, error: BaseException) -> None:
-        """End every rank; the caller has the watch."""
+        """End every rank; the caller has the right to call."""
         if not isinstance(error, ReactorError):
             error = WorkerGroupStateError("a call", f"broken by {type(error).__name__}: {error}")
         self.failure = error
@@ -224,33 +220,23 @@ class GroupLife:
         running.conductor.close()
         running.start.close()
 
-    def _on_sign(self) -> None:
-        """Hear what ranks say between calls, on the crew's thread."""
+    def _on_news(self) -> None:
+        """See to a death between calls, on the crew's thread; in one, the caller does."""
         with self._changed:
             if self.state not in (GroupState.READY, GroupState.SUSPENDED):
                 return
-            running = self._parts
-            error = self._first_death(running.crew.listen(0))
-            if error is None:
+            died = self._parts.crew.inbox.death
+            if died is None:
                 return
+            phase = "idle" if self.state is GroupState.READY else "a suspended call"
+            error = WorkerCrashed(died.rank, phase, died.exit_code, died.last_words)
             self.failure = error
             self._move(GroupEvent.BREAK)
-            running.crew.attend()
             self._end(0.0)
             self._changed.notify_all()
         _log.error("rank_died", rank=error.rank, phase=error.phase, exit_code=error.exit_code)
         if self._listeners.on_failure is not None:
             self._listeners.on_failure(error)
-
-    def _first_death(self, signs: list[Sign]) -> WorkerCrashed | None:
-        phase = "idle" if self.state is GroupState.READY else "a suspended call"
-        error: WorkerCrashed | None = None
-        for sign in signs:
-            if isinstance(sign, Heard) and isinstance(sign.message, Notice):
-                self._listeners.pass_on(sign.rank, sign.message.payload)
-            elif isinstance(sign, Died) and error is None:
-                error = WorkerCrashed(sign.rank, phase, sign.exit_code, sign.last_words)
-        return error
 
     def _move(self, event: GroupEvent) -> None:
         self.state = next_state(self.state, event)

@@ -76,8 +76,8 @@ class GroupStart:
                 WorkerProcess,
                 world.rank,
                 with_our_package(self.environment.of_rank(world, parent, cores)),
-                self.store_file,
-                fields,
+                store_file=self.store_file,
+                fields=fields,
             )
             for world in self.plan.worlds
         ]

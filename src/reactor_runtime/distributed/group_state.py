@@ -17,6 +17,8 @@ class GroupState(Enum):
     BROKEN = "broken"
     CLOSED = "shut down"
 
+    __hash__ = object.__hash__  # members are one of a kind; Enum's own way takes a call
+
 
 class GroupEvent(Enum):
     """What moves it."""
@@ -29,6 +31,8 @@ class GroupEvent(Enum):
     BREAK = "break"
     STOP = "stop"
     STOPPED = "stopped"
+
+    __hash__ = object.__hash__
 
 
 _LIVING = (GroupState.READY, GroupState.CALLING, GroupState.SUSPENDED, GroupState.STARTING)

@@ -40,18 +40,20 @@ class Launch:
 
 
 class Call(NamedTuple):
-    """Do *verb*.
+    """Do a verb.
 
     Attributes:
         number: Counts calls; replies bear it.
-        verb: What to do.
+        kind: The verb's class: its number, and beside it the class until all ranks know it.
+        values: The verb's fields.
         slot: Where frames go, ``None`` while there is no place.
         grants: Slots that are new; their descriptors come with the message, in order.
         gone: Slots that will not be used again.
     """
 
     number: int
-    verb: "Verb"
+    kind: "int | tuple[int, type[Verb]]"
+    values: tuple[Any, ...]
     slot: int | None = None
     grants: tuple[SlotGrant, ...] = ()
     gone: tuple[int, ...] = ()
@@ -177,25 +179,36 @@ FromRank = Reached | Ready | Reply | Suspended | Notice | Failure
 
 # --- as they are pickled ---------------------------------------------------------------------
 
-# The messages of every call travel as plain tuples, their number first: that takes a third of the
-# time of a class that pickle has to look up.
+# The messages of every call travel as plain tuples, their number first, and so do the parts in a
+# reply: that takes a third of the time of a class that pickle has to look up.
 _HOT: tuple[type[Any], ...] = (Call, Reply, Resume, Suspended, Notice)
 _NUMBERS = {kind: number for number, kind in enumerate(_HOT)}
+_REPLY = _NUMBERS[Reply]
+_PARTS_AT = 1 + Reply._fields.index("parts")
 
 _LIGHT = frozenset({type(None), bool, int, float, str})
 
 
-def is_light(message: object) -> bool:
-    """Whether *message* is a reply without contents that need care."""
-    return type(message) is Reply and type(message.payload) in _LIGHT
+def light_values(message: object) -> object | None:
+    """Return ``as_values`` of a reply whose contents need no care; else ``None``."""
+    if type(message) is Reply and type(message.payload) in _LIGHT:
+        return as_values(message)
+    return None
 
 
 def as_values(message: Any) -> object:
     """Return what stands for *message* in a pickle."""
     number = _NUMBERS.get(type(message))
+    if number == _REPLY and message.parts:
+        message = message._replace(parts=tuple([tuple(part) for part in message.parts]))
     return message if number is None else (number, *message)
 
 
 def from_values(found: Any) -> Any:
     """Return the message that *found* stands for; see ``as_values``."""
-    return _HOT[found[0]]._make(found[1:]) if type(found) is tuple else found
+    if type(found) is not tuple:
+        return found
+    message = tuple.__new__(_HOT[found[0]], found[1:])
+    if found[0] == _REPLY and found[_PARTS_AT]:
+        return message._replace(parts=tuple([Part._make(part) for part in message.parts]))
+    return message

@@ -1,14 +1,15 @@
 """Parcels: messages as bytes and descriptors, large contents in shared memory.
 
-A parcel is one frame of a channel::
+A parcel is one message of a socket pair::
 
-    u32 length   bytes that follow the descriptors' count
+    u16 sender   a rank; 0 from the group
     u8  count    descriptors attached
     u8  form     0: a pickle follows   1: a directory follows, the contents lie in a block
+    u32 said     notices the sender had sent before
 
-The contents of a block are the pickle and then each large buffer (an array's bytes), written once
-however many ranks read it. Blocks are used again once nobody holds them. Pickles are read from
-socket pairs that the process inherited, never from a network.
+The contents of a block are the sizes of what follows, the pickle, and each large buffer (an array's
+bytes), written once however many ranks read it. Blocks are used again once nobody holds them.
+Pickles are read from socket pairs that the process inherited, never from a network.
 """
 
 import io
@@ -29,18 +30,20 @@ from reactor_runtime.distributed.anonymous_memory import (
     map_private,
     map_shared,
 )
-from reactor_runtime.distributed.messages import as_values, from_values, is_light
-from reactor_runtime.distributed.warm_copies import WarmCopies
+from reactor_runtime.distributed.messages import as_values, from_values, light_values
+from reactor_runtime.distributed.warm_copies import WarmCopies, copy_bytes
 
-HEAD: Final = struct.Struct("<IBB")
+HEAD: Final = struct.Struct("<HBBI")
 INLINE_LIMIT: Final = 32 << 10  # bytes of a buffer, and of a pickle, that travel in the channel
+_FORM_AT: Final = 3
+_BODY_AT: Final = HEAD.size
 _ALIGN: Final = 64
 MAIN_ALIAS: Final = "__reactor_main__"  # the name under which a rank imports the parent's script
 _ALIAS_BYTES: Final = MAIN_ALIAS.encode()
 
 
 class Parcel(NamedTuple):
-    """One frame of a channel.
+    """One message of a socket pair.
 
     Attributes:
         data: The bytes, head included.
@@ -97,27 +100,34 @@ class ParcelWriter:
     """Makes parcels of messages.
 
     Args:
+        sender: The rank they come from.
         in_c_order: Whether every array is to arrive as a C-contiguous one, however it lies here.
     """
 
-    def __init__(self, *, in_c_order: bool = False) -> None:
+    def __init__(self, sender: int = 0, *, in_c_order: bool = False) -> None:
+        self._sender = sender
         self._in_c_order = in_c_order
         self._numbers = itertools.count(1)
         self._free: list[tuple[int, AnonymousMemory]] = []
         self._sent: list[tuple[int, AnonymousMemory]] = []
         self._dropped: list[int] = []
 
-    def pack(self, message: object, descriptors: Sequence[int] = ()) -> Parcel:
+    def pack(self, message: object, descriptors: Sequence[int] = (), said: int = 0) -> Parcel:
         """Return *message* as a parcel; it may be sent to several receivers.
+
+        Args:
+            message: What to carry.
+            descriptors: Open files that go with it.
+            said: Notices sent before.
 
         Raises:
             Exception: Whatever the message's contents raise when they are pickled.
         """
-        values = as_values(message)
-        if is_light(message):
+        if (values := light_values(message)) is not None:
             body = pickle.dumps(values, pickle.HIGHEST_PROTOCOL)
             if len(body) <= INLINE_LIMIT:
-                return Parcel(HEAD.pack(len(body), 0, 0) + body)
+                return Parcel(HEAD.pack(self._sender, 0, 0, said) + body)
+        values = as_values(message)
         large: list[pickle.PickleBuffer] = []
         if self._in_c_order:
             body = _dump(values, large)
@@ -129,8 +139,9 @@ class ParcelWriter:
                 large.clear()
                 body = _dump(values, large)
         if not large and len(body) <= INLINE_LIMIT:
-            return Parcel(HEAD.pack(len(body), len(descriptors), 0) + body, tuple(descriptors))
-        return self._in_block([memoryview(body), *(b.raw() for b in large)], descriptors)
+            head = HEAD.pack(self._sender, len(descriptors), 0, said)
+            return Parcel(head + body, tuple(descriptors))
+        return self._in_block([memoryview(body), *(b.raw() for b in large)], descriptors, said)
 
     def recycle(self, held: Collection[int] = ()) -> None:
         """Use blocks again, but those that a receiver still *held*: they stay with it."""
@@ -143,6 +154,12 @@ class ParcelWriter:
                 self._free.append((number, block))
         self._sent.clear()
 
+    def forget(self) -> None:
+        """Let go of the blocks of what was sent: who receives it has them as long as needed."""
+        for number, block in self._sent:
+            self._drop(number, block)
+        self._sent.clear()
+
     def close(self) -> None:
         """Let go of all blocks."""
         for _, block in (*self._free, *self._sent):
@@ -150,19 +167,22 @@ class ParcelWriter:
         self._free.clear()
         self._sent.clear()
 
-    def _in_block(self, contents: list[memoryview], descriptors: Sequence[int]) -> Parcel:
-        sizes = [content.nbytes for content in contents]
-        number, block, is_new = self._take(sum(map(_aligned, sizes)))
+    def _in_block(
+        self, contents: list[memoryview], descriptors: Sequence[int], said: int
+    ) -> Parcel:
+        sizes = np.array([content.nbytes for content in contents], np.uint64)
+        laid = [sizes.data, *contents]
+        number, block, is_new = self._take(sum(_aligned(content.nbytes) for content in laid))
         offset = 0
         target = np.frombuffer(block.mapping, np.uint8)
-        for content, size in zip(contents, sizes, strict=True):
-            target[offset : offset + size] = np.frombuffer(content, np.uint8)
-            offset += _aligned(size)
+        for content in laid:
+            copy_bytes(target[offset:], content)
+            offset += _aligned(content.nbytes)
         self._sent.append((number, block))
-        directory = pickle.dumps((number, block.size, is_new, sizes, self._dropped))
+        directory = pickle.dumps((number, block.size, is_new, len(contents), self._dropped))
         self._dropped = []
         attached = (block.descriptor, *descriptors) if is_new else tuple(descriptors)
-        return Parcel(HEAD.pack(len(directory), len(attached), 1) + directory, attached)
+        return Parcel(HEAD.pack(self._sender, len(attached), 1, said) + directory, attached)
 
     def _take(self, size: int) -> tuple[int, AnonymousMemory, bool]:
         for index, (number, block) in enumerate(self._free):
@@ -198,17 +218,17 @@ class ParcelReader:
 
     def unpack(self, parcel: Parcel) -> tuple[Any, tuple[int, ...]]:
         """Return the message and the descriptors that are its own."""
-        body = parcel.data[HEAD.size :]
-        if parcel.data[HEAD.size - 1] == 0:
-            return _load(body), parcel.descriptors
-        number, size, is_new, sizes, dropped = pickle.loads(body)
+        data, own = parcel
+        body = data[_BODY_AT:]
+        if data[_FORM_AT] == 0:
+            return _load(body), own
+        number, size, is_new, count, dropped = pickle.loads(body)
         for old in dropped:
             self._forget(old)
-        own = parcel.descriptors
         if is_new:
             self._adopt(number, own[0], size)
             own = own[1:]
-        first, *large = self._contents(number, sizes)
+        first, *large = self._contents(number, count)
         return _load(bytes(first), large), own
 
     def held(self) -> tuple[int, ...]:
@@ -235,14 +255,15 @@ class ParcelReader:
         if number in self._files:
             os.close(self._files.pop(number)[0])
 
-    def _contents(self, number: int, sizes: list[int]) -> list[Any]:
+    def _contents(self, number: int, count: int) -> list[Any]:
         if self._shares:
             mapping = map_private(*self._files[number])
             self._views.append((number, weakref.ref(mapping)))
         else:
             mapping = self._mappings[number]
         parts: list[Any] = []
-        offset = 0
+        sizes = np.frombuffer(mapping, np.uint64, count).tolist()
+        offset = _aligned(8 * count)
         for size in sizes:
             part = memoryview(mapping)[offset : offset + size]
             copied = parts and not self._shares

@@ -1,68 +1,61 @@
 """Rank: one process' end of a worker group, as verbs see it."""
 
-import os
-import threading
+from collections.abc import Callable
 from typing import Any
 
-from reactor_runtime.distributed.channel import Channel
 from reactor_runtime.distributed.messages import (
     Call,
     FromRank,
-    Notice,
     Place,
     Reply,
     Resume,
     Suspended,
     ToRank,
 )
-from reactor_runtime.distributed.parcel import ParcelReader, ParcelWriter
+from reactor_runtime.distributed.parcel import ParcelReader
 from reactor_runtime.distributed.process_group import seed_generators
+from reactor_runtime.distributed.rank_line import RankLine
 from reactor_runtime.distributed.slot_writer import SlotWriter
-from reactor_runtime.distributed.verbs import Verb
+from reactor_runtime.distributed.verbs import Verb, make_verb
 from reactor_runtime.errors import WorkerGroupStateError
 from reactor_runtime.world import World
 
 _PLACE = ("rank", "world_size", "local_rank", "device", "is_leader")
-PARENT_GONE = 70  # exit status of a rank whose parent closed the channel
 
 
 class Rank:
     """This process' place in the group: its frames, and its line to the group.
 
     Args:
-        channel: The line to the group.
+        line: What joins it to the group.
         world: This rank's place.
 
     Attributes:
         world: This rank's place.
         frames: Where frames are written.
         phase: What the current or last call asks for.
+        while_idle: Called between calls; returns when the channel can be read.
     """
 
-    def __init__(self, channel: Channel, world: World) -> None:
+    def __init__(self, line: RankLine, world: World) -> None:
         self.world = world
         self.frames = SlotWriter(world.device)
-        self._channel = channel
-        self._writer = ParcelWriter(in_c_order=True)
+        self._line = line
         self._reader = ParcelReader(shares=True)
-        self._packing = threading.Lock()
+        self._kinds: dict[int, type[Verb]] = {}
         self._call = 0
         self._verb: Verb | None = None
         self.phase = ""
+        self.while_idle: Callable[[], None] | None = None
         self._worker: Any = None
 
     def fileno(self) -> int:
         """Return the channel's number: readable when ``receive`` will not wait."""
-        return self._channel.fileno()
-
-    @property
-    def is_called(self) -> bool:
-        """Whether a message has been read from the channel and waits to be received."""
-        return self._channel.holds_parcel
+        return self._line.fileno()
 
     def post(self, payload: object) -> None:
         """Say something to the group, from any thread, in or between calls."""
-        self.send(Notice(payload))
+        self._line.say(payload)
 
     def suspend(self, payload: object, compute_s: float = 0.0) -> Any:
         """Interrupt the running verb on all ranks until the group resumes it.
@@ -93,8 +86,13 @@ class Rank:
 
     def begin(self, call: Call) -> None:
         """Take note of what *call* asks for."""
-        self._call, self._verb, self.phase = call.number, call.verb, call.verb.phase
-        self._writer.recycle()
+        kind = call.kind
+        if isinstance(kind, tuple):
+            self._kinds[kind[0]] = kind[1]
+            kind = kind[0]
+        verb = make_verb(self._kinds[kind], call.values)
+        self._call, self._verb, self.phase = call.number, verb, verb.phase
+        self._line.begin()
         for number in call.gone:
             self.frames.retire(number)
         self.frames.begin(call.slot)
@@ -117,19 +115,15 @@ class Rank:
         """Reply to the current call."""
         parts, needs = self.frames.finish()
         held = self._reader.held()
-        self.send(Reply(self._call, payload, parts, needs, held, compute_s))
+        self._line.answer(Reply(self._call, payload, parts, needs, held, compute_s))
 
     def send(self, message: FromRank) -> None:
-        """Send *message* to the group, from any thread."""
-        with self._packing:
-            self._channel.send(self._writer.pack(message))
+        """Answer the group; from the thread that carries out its orders."""
+        self._line.answer(message)
 
     def receive(self) -> ToRank:
         """Wait for the group; end the process when it is gone."""
-        parcel = self._channel.receive()
-        if parcel is None:
-            os._exit(PARENT_GONE)
-        message, files = self._reader.unpack(parcel)
+        message, files = self._reader.unpack(self._line.receive())
         if isinstance(message, Call | Place) and message.grants:
             for grant, file in zip(message.grants, files, strict=True):
                 self.frames.adopt(grant, file)

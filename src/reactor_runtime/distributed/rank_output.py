@@ -1,7 +1,6 @@
 """RankOutput: what a rank writes to its pipes, line by line into the log, within bounds."""
 
 import os
-import select
 import threading
 import time
 from collections import deque
@@ -9,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from reactor_runtime.distributed.rank_log import write_again
+from reactor_runtime.distributed.readiness import is_readable
 from reactor_runtime.log import get_logger
 
 _log = get_logger("rank")
@@ -74,7 +74,7 @@ class RankOutput:
     def drain_rest(self) -> None:
         """Log what is left in the pipe, up to a bound, without waiting for more."""
         for _ in range(_LAST_READS):
-            if not select.select([self._descriptor], [], [], 0)[0] or not self.drain():
+            if not is_readable(self._descriptor, 0.0) or not self.drain():
                 return
 
     def close(self) -> None:

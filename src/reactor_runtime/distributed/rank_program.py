@@ -5,12 +5,12 @@ import sys
 import time
 from typing import Any, TextIO
 
-from reactor_runtime.distributed.channel import Channel
 from reactor_runtime.distributed.failure_report import describe_failure
 from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Reached, Ready
 from reactor_runtime.distributed.parcel import ParcelReader
-from reactor_runtime.distributed.rank import PARENT_GONE, Rank
+from reactor_runtime.distributed.rank import Rank
 from reactor_runtime.distributed.rank_environment import IMPORTING
+from reactor_runtime.distributed.rank_line import RankLine
 from reactor_runtime.distributed.rank_log import adopt_what_is_loaded, write_log_to
 
 
@@ -18,22 +18,19 @@ class RankProgram:
     """Runs one rank.
 
     Args:
-        channel: The line to the group.
+        line: What joins it to the group.
         log: Where structured log lines go.
     """
 
-    def __init__(self, channel: Channel, log: TextIO) -> None:
-        self._channel = channel
+    def __init__(self, line: RankLine, log: TextIO) -> None:
+        self._line = line
         self._log = log
         self._in_group = False
         self._has_structlog = False
 
     def run(self) -> None:
         """Live from the first message to the last."""
-        parcel = self._channel.receive()
-        if parcel is None:
-            os._exit(PARENT_GONE)
-        launch, _ = ParcelReader(shares=False).unpack(parcel)
+        launch, _ = ParcelReader(shares=False).unpack(self._line.receive())
         rank = self._take_place(launch)
         worker = self._construct(launch, rank)
         if worker is not None:
@@ -43,7 +40,7 @@ class RankProgram:
         sys.path[:] = launch.folders
         os.chdir(launch.working_folder)
         write_log_to(self._log, launch.log_level)
-        return Rank(self._channel, launch.world)
+        return Rank(self._line, launch.world)
 
     def _construct(self, launch: Launch, rank: Rank) -> Any:
         """Return the worker; ``None`` when author code raised: the group has been told."""
@@ -80,6 +77,8 @@ class RankProgram:
 
     def _serve(self, rank: Rank, worker: Any) -> None:
         while True:
+            if rank.while_idle is not None:
+                rank.while_idle()
             try:
                 message = rank.receive()
             except Exception as error:  # noqa: BLE001 - contents of a message that do not come back

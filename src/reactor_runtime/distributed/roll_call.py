@@ -1,14 +1,13 @@
 """RollCall: one answer from every rank, or the one error that says why not."""
 
 import time
-from collections.abc import Callable
 from typing import Any, Final
 
 from reactor_runtime.distributed.crew import Crew
 from reactor_runtime.distributed.deadline import Deadline
 from reactor_runtime.distributed.failure_report import describe_failure, worker_error
 from reactor_runtime.distributed.hang_report import stacks_of
-from reactor_runtime.distributed.messages import Failure, Notice, Reached
+from reactor_runtime.distributed.messages import Failure, Reached, Reply
 from reactor_runtime.distributed.signs import (
     Died,
     Garbled,
@@ -47,22 +46,21 @@ class RollCall:
     """Waits for every rank to answer one message.
 
     Args:
-        crew: Who is to answer; the caller must have taken the watch.
+        crew: Who is to answer.
         phase: What they were asked to do.
-        on_notice: Gets what ranks say beside their answers.
     """
 
-    def __init__(self, crew: Crew, phase: str, on_notice: Callable[[int, Any], None]) -> None:
+    def __init__(self, crew: Crew, phase: str) -> None:
         self._crew = crew
-        self._phases = {process.rank: phase for process in crew.processes}
-        self._on_notice = on_notice
+        self._phase = phase
+        self._phases: dict[int, str] = {}  # of the ranks that are further than that
         self._answers: dict[int, Any] = {}
         self._troubles: list[Trouble] = []
         self._failures: dict[int, Failure] = {}
         self._is_over = False
 
-    def collect(self, deadline: Deadline, on_error: OnError, settle_s: float) -> dict[int, Any]:
-        """Return every rank's answer.
+    def collect(self, deadline: Deadline, on_error: OnError, settle_s: float) -> list[Any]:
+        """Return the answers, in the order of ranks.
 
         Args:
             deadline: Until when.
@@ -72,57 +70,58 @@ class RollCall:
         Raises:
             CallFailed: A rank raised, died or was silent, or the group is to stop.
         """
-        patience_s = settle_s if on_error is OnError.SETTLE else _LISTEN_ON_S
-        until = deadline.until
-        while not self._is_over and len(self._answers) + len(self._failures) < len(self._phases):
-            left_s = None if until is None else until - time.monotonic()
-            if left_s is not None and left_s <= 0:
+        answers, until = self._answers, deadline.until
+        size, listen = len(self._crew.processes), self._crew.inbox.listen
+        while len(answers) + len(self._failures) < size and not self._is_over:
+            signs = listen(until)
+            if not signs and until is not None and time.monotonic() >= until:
                 break
-            had_trouble = bool(self._troubles)
-            for sign in self._crew.listen(left_s):
-                self._take(sign)
-            if self._troubles and not had_trouble:
+            for sign in signs:
+                if type(sign) is Heard and type(sign.message) is Reply:  # all there is, mostly
+                    answers[sign.rank] = sign.message
+                else:
+                    self._take(sign)
+            if self._troubles and until == deadline.until:
+                patience_s = settle_s if on_error is OnError.SETTLE else _LISTEN_ON_S
                 patient = time.monotonic() + patience_s
                 until = patient if until is None else min(until, patient)
         if self._troubles:
             raise self._failed(on_error)
-        if len(self._answers) < len(self._phases):
+        if len(answers) < size:
             raise CallFailed(self._silence(deadline.timeout_s))
-        return self._answers
+        return [answers[rank] for rank in range(size)]
 
     def _take(self, sign: Sign) -> None:
         if isinstance(sign, Heard):
             self._hear(sign.rank, sign.message)
         elif isinstance(sign, Died):
-            phase = self._phases[sign.rank]
+            phase = self._phase_of(sign.rank)
             error: ReactorError = WorkerCrashed(sign.rank, phase, sign.exit_code, sign.last_words)
             self._troubles.append(Trouble(Gravity.DEATH, sign.rank, error))
             self._is_over = True
         elif isinstance(sign, Garbled):
-            failure = describe_failure(sign.error, self._phases[sign.rank])
+            failure = describe_failure(sign.error, self._phase_of(sign.rank))
             self._fail(sign.rank, failure)
         else:
-            raise CallFailed(WorkerGroupStateError(self._phase(), "shutting down"))
+            raise CallFailed(WorkerGroupStateError(self._phase, "shutting down"))
 
     def _hear(self, rank: int, message: Any) -> None:
-        if isinstance(message, Notice):
-            self._on_notice(rank, message.payload)
+        if isinstance(message, Failure):
+            self._fail(rank, message)
         elif isinstance(message, Reached):
             self._phases[rank] = message.phase
-        elif isinstance(message, Failure):
-            self._fail(rank, message)
         else:
             self._answers[rank] = message
 
     def _fail(self, rank: int, failure: Failure) -> None:
         self._failures[rank] = failure
         gravity = Gravity.COLLECTIVE_ERROR if failure.is_collective else Gravity.ERROR
-        error = worker_error(rank, failure, failure.phase or self._phases[rank])
+        error = worker_error(rank, failure, failure.phase or self._phase_of(rank))
         self._troubles.append(Trouble(gravity, rank, error))
 
     def _failed(self, on_error: OnError) -> CallFailed:
         cause = first_cause(self._troubles)
-        silent = sorted(set(self._phases) - set(self._answers) - set(self._failures))
+        silent = self._silent()
         if isinstance(cause, WorkerError):
             alike = (rank for rank, f in self._failures.items() if f.kind == cause.kind)
             cause.ranks = tuple(sorted(alike))
@@ -132,10 +131,14 @@ class RollCall:
         return CallFailed(cause, is_survivable=survives)
 
     def _silence(self, timeout_s: float) -> WorkerTimeout:
-        silent = sorted(set(self._phases) - set(self._answers))
+        silent = self._silent()
         processes = [self._crew.processes[rank] for rank in silent]
-        phase = self._phases[silent[0]]
+        phase = self._phase_of(silent[0])
         return WorkerTimeout(silent[0], phase, timeout_s, tuple(silent), stacks_of(processes))
 
-    def _phase(self) -> str:
-        return next(iter(self._phases.values()))
+    def _silent(self) -> list[int]:
+        ranks = range(len(self._crew.processes))
+        return [rank for rank in ranks if rank not in self._answers and rank not in self._failures]
+
+    def _phase_of(self, rank: int) -> str:
+        return self._phases.get(rank, self._phase)

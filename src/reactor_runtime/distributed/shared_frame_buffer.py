@@ -13,7 +13,7 @@ import ctypes
 import itertools
 import weakref
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -40,7 +40,8 @@ MOST_SLOTS: Final = 8
 class _Slot:
     grant: SlotGrant
     memory: AnonymousMemory
-    lent: str = ""  # what its readers hold, in words
+    lent: tuple[str, Sequence[Part]] | None = None  # what its readers hold
+    watch: "weakref.ref[Any] | None" = None  # sees the last of them go
 
 
 class SharedFrameBuffer:
@@ -115,14 +116,19 @@ class SharedFrameBuffer:
             self._retire(source.grant.number)
         return number
 
-    def lend(self, number: int, label: str) -> None:
-        """Mark *number* as read from now on; *label* says what its readers hold."""
-        self._slots[number].lent = label
+    def lend(self, number: int, label: str, pictures: Sequence[Part]) -> "Lease":
+        """Return the right to read slot *number*; the slot is free when all of it is gone.
 
-    def lease(self, number: int) -> "Lease":
-        """Return the right to read slot *number*; the slot is free when all of it is gone."""
-        slot = self._slots[number]
-        return Lease(slot.memory, slot.grant, self._returned)
+        Args:
+            number: The slot.
+            label: What the readers call its contents.
+            pictures: What it contains.
+        """
+        slot, returned = self._slots[number], self._returned
+        lease = Lease(slot.memory, slot.grant)
+        slot.lent = label, pictures
+        slot.watch = lease.watch(lambda _: returned.append(number))
+        return lease
 
     def news(self) -> tuple[tuple[SlotGrant, ...], tuple[int, ...], tuple[int, ...]]:
         """Return new slots, their descriptors, and retired slots since the last call."""
@@ -147,9 +153,9 @@ class SharedFrameBuffer:
         self._regions.clear()
 
     def _check_lent(self) -> None:
-        lent = tuple(slot.lent for slot in self._slots.values() if slot.lent)
+        lent = [slot.lent for slot in self._slots.values() if slot.lent]
         if len(lent) >= MOST_SLOTS:
-            raise FramesHeldError(lent)
+            raise FramesHeldError(tuple(f"{label}: {_described(parts)}" for label, parts in lent))
 
     def _make(self) -> int:
         number, size = next(self._numbers), _size_of(self._regions)
@@ -171,7 +177,7 @@ class SharedFrameBuffer:
         while self._returned:
             number = self._returned.popleft()
             if number in self._slots:
-                self._slots[number].lent = ""
+                self._slots[number].lent = self._slots[number].watch = None
                 if self._slots[number].grant.regions != self._regions:
                     self._retire(number)
 
@@ -196,10 +202,13 @@ class SharedFrameBuffer:
 class Lease:
     """The right to read one slot. Arrays made from it keep it; it ends with the last of them."""
 
-    def __init__(self, memory: AnonymousMemory, grant: SlotGrant, returned: deque[int]) -> None:
+    def __init__(self, memory: AnonymousMemory, grant: SlotGrant) -> None:
         self._grant = grant
         self._bytes = (ctypes.c_ubyte * memory.size).from_buffer(memory.mapping)
-        weakref.finalize(self._bytes, returned.append, grant.number).atexit = False
+
+    def watch(self, on_end: Callable[[Any], None]) -> "weakref.ref[Any]":
+        """Return what calls *on_end* when nobody has the right any more."""
+        return weakref.ref(self._bytes, on_end)
 
     def view(self, part: Part, frames: int | None = None) -> npt.NDArray[Any]:
         """Return a picture, read-only and not copied; its first *frames* frames if given."""
@@ -224,6 +233,10 @@ def _laid_out(wanted: Mapping[str, tuple[int, Shape, str]]) -> dict[str, Region]
         regions[track] = Region(offset=offset, capacity=capacity, shape=shape, dtype=dtype)
         offset += aligned(capacity)
     return regions
+
+
+def _described(parts: Iterable[Part]) -> str:
+    return ", ".join(f"{part.track} {part.shape} {part.dtype}" for part in parts)
 
 
 def _size_of(regions: Mapping[str, Region]) -> int:

@@ -100,7 +100,7 @@ class SlotWriter:
         _check_inside(track, extent, whole, origin)
         number = len(self._pictures.get(track, ())) if picture is None else picture
         part = self._picture(track, number, whole, dtype)
-        part = replace(part, origin=origin, extent=extent)
+        part = part._replace(origin=origin, extent=extent)
         self._write_or_keep(
             _Waiting(part=part, pixels=pixels, offered=False, may_change=may_change)
         )
@@ -116,7 +116,7 @@ class SlotWriter:
     def offer(self, track: str, pixels: Any) -> None:
         """Keep *pixels*; they count if the leader writes nothing on this track."""
         shape, dtype = tuple(pixels.shape), dtype_of(pixels)
-        part = replace(self._picture(track, 0, shape, dtype), extent=shape)
+        part = self._picture(track, 0, shape, dtype)._replace(extent=shape)
         self._waiting.append(_Waiting(part=part, pixels=pixels, offered=True))
 
     def adopt(self, grant: SlotGrant, descriptor: int) -> None:
@@ -140,6 +140,8 @@ class SlotWriter:
 
     def finish(self) -> tuple[tuple[Part, ...], tuple[NeedsRoom, ...]]:
         """Return what was written, and what waits for room."""
+        if not self._parts and not self._waiting:
+            return (), ()
         self._copies.wait()
         parts = tuple(self._parts)
         self._parts.clear()

@@ -25,18 +25,6 @@ class OnError(Enum):
     SETTLE = "settle"  # the call: the group lives if all ranks answer soon
 
 
-@cache
-def _field_names(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(found.name for found in fields(kind))
-
-
-def _rebuild(kind: type["Verb"], *values: Any) -> "Verb":
-    verb = object.__new__(kind)
-    for name, value in zip(_field_names(kind), values, strict=True):
-        object.__setattr__(verb, name, value)
-    return verb
-
-
 class Verb(ABC):
     """One thing every rank does; subclasses are frozen dataclasses in an importable module.
 
@@ -51,14 +39,27 @@ class Verb(ABC):
     on_error: ClassVar[OnError] = OnError.BREAK
     settle_s: ClassVar[float | None] = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the fields in order: a frozen class' own way takes long."""
-        names = _field_names(type(self))
-        return _rebuild, (type(self), *[getattr(self, name) for name in names])
-
     @abstractmethod
     def run(self, worker: Any, rank: "Rank") -> object:
         """Do it with this rank's *worker*; what it returns is the reply's payload."""
+
+
+def values_of(verb: Verb) -> tuple[Any, ...]:
+    """Return the fields of *verb* in order: they travel, and ranks know the class."""
+    return tuple([getattr(verb, name) for name in _field_names(type(verb))])
+
+
+def make_verb(kind: type[Verb], values: tuple[Any, ...]) -> Verb:
+    """Return the verb of a class that has these fields."""
+    verb = object.__new__(kind)
+    for name, value in zip(_field_names(kind), values, strict=True):
+        object.__setattr__(verb, name, value)  # its class is frozen
+    return verb
+
+
+@cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(found.name for found in fields(kind))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The program of one rank: ``python -m reactor_runtime.distributed.worker_main``.
 
-Its arguments are open files of the parent: the channel, where stacks go, where log lines go. What
-it loads is small: neither a server nor media, and torch only if a process group is wanted.
+Its arguments are the parent, the rank, and open files of the parent: the channel, the mailbox for
+answers, where stacks go, where log lines go. What it loads is small: neither a server nor media,
+and torch only if a process group is wanted.
 """
 
 import os
@@ -13,21 +14,25 @@ from reactor_runtime.distributed.rank_life import die_with, obey_signals, show_s
 
 def main(arguments: list[str]) -> None:
     """Run the rank to its end."""
-    parent, channel_file, stacks_file, log_file = map(int, arguments)
+    parent, rank, *files = map(int, arguments)
     die_with(parent)
     obey_signals()
-    for descriptor in (channel_file, stacks_file, log_file):
+    for descriptor in files:
         os.set_inheritable(descriptor, False)
+    channel_file, answers_file, stacks_file, log_file = files
     show_stacks_in(stacks_file)
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True, errors="backslashreplace")  # type: ignore[union-attr]
 
     from reactor_runtime.distributed.channel import Channel
+    from reactor_runtime.distributed.rank_line import RankLine
     from reactor_runtime.distributed.rank_program import RankProgram
 
-    channel = Channel(socket.socket(fileno=channel_file))
+    channel, answers = (
+        Channel(socket.socket(fileno=file)) for file in (channel_file, answers_file)
+    )
     log = os.fdopen(log_file, "w", encoding="utf-8", buffering=1)
-    RankProgram(channel, log).run()
+    RankProgram(RankLine(rank, channel, answers), log).run()
 
 
 if __name__ == "__main__":

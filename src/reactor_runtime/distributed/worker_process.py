@@ -2,10 +2,10 @@
 
 import fcntl
 import os
-import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +15,7 @@ from reactor_runtime.distributed.anonymous_memory import make_anonymous_file
 from reactor_runtime.distributed.channel import Channel, make_socket_pair
 from reactor_runtime.distributed.rank_environment import python_command
 from reactor_runtime.distributed.rank_output import RankOutput
+from reactor_runtime.distributed.readiness import is_readable
 
 _PROGRAM: Final = "reactor_runtime.distributed.worker_main"
 _PIPES: Final = ("stdout", "stderr", "log")
@@ -29,6 +30,7 @@ class WorkerProcess:
     Args:
         rank: The rank.
         environment: The whole environment.
+        answers_file: The open far end of the mailbox the rank answers into.
         store_file: An open file the rank inherits for the process group; -1 for none.
         fields: Returns fields for every line the rank logs.
 
@@ -42,10 +44,12 @@ class WorkerProcess:
         self,
         rank: int,
         environment: Mapping[str, str],
+        answers_file: int,
         store_file: int,
         fields: Callable[[], Mapping[str, Any]],
     ) -> None:
         self.rank = rank
+        self._reaping = threading.Lock()
         own_end, far_end = make_socket_pair()
         self.channel = Channel(own_end)
         self._stacks = make_anonymous_file("reactor-stacks")
@@ -55,11 +59,11 @@ class WorkerProcess:
             for (read, _), name in zip(pipes, _PIPES, strict=True)
         ]
         out, err, log = (write for _, write in pipes)
-        files = (far_end.fileno(), self._stacks, log)
+        files = (far_end.fileno(), answers_file, self._stacks, log)
         inherited = (*files, store_file) if store_file >= 0 else files
         try:
             self._popen = subprocess.Popen(
-                python_command(_PROGRAM, os.getpid(), *files),
+                python_command(_PROGRAM, os.getpid(), rank, *files),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
@@ -83,14 +87,16 @@ class WorkerProcess:
 
     def exit_code(self) -> int | None:
         """Return how it ended, minus the signal that killed it; ``None`` while it lives."""
-        return self._popen.poll()
+        with self._reaping:  # two at once, and one of them learns nothing
+            return self._popen.poll()
 
     def wait(self, within_s: float) -> int | None:
         """Wait for its end; ``None`` when it still lives after *within_s* seconds."""
-        if self._exit_is_seen(max(0.0, within_s)):
-            return self._popen.poll()
+        if self.exit_file >= 0:
+            is_readable(self.exit_file, within_s)
+            return self.exit_code()
         with suppress(subprocess.TimeoutExpired):
-            return self._popen.wait(0.0 if self.exit_file >= 0 else max(0.0, within_s))
+            return self._popen.wait(max(0.0, within_s))
         return None
 
     def signal(self, number: int) -> None:
@@ -113,11 +119,6 @@ class WorkerProcess:
     def last_words(self) -> str:
         """Return the end of what it wrote to standard error."""
         return self.outputs[1].last_words()
-
-    def _exit_is_seen(self, within_s: float) -> bool:
-        if self.exit_file < 0 or self._popen.returncode is not None:
-            return False
-        return bool(select.select([self.exit_file], [], [], within_s)[0])
 
     def close(self) -> None:
         """Let go of every file. The process must have ended, or never begun. Idempotent."""

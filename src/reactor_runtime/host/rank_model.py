@@ -25,6 +25,7 @@ class RankModel:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._is_idle = False
         self._own: RankParts
         self._rank_loop: RankLoop
         self._life: asyncio.Task[None]
@@ -55,16 +56,15 @@ class RankModel:
             self._loop.run_until_complete(suspension.answer(given))
         return done.result()
 
-    def idle(self, rank: Rank) -> None:
+    def call_from(self, channel: int) -> None:
+        """Expect the group's calls on the open file *channel*."""
+        self._loop.add_reader(channel, self._end_idling)
+
+    def idle(self) -> None:
         """Let the author's tasks live on until the group calls."""
-        if rank.is_called:
-            return
-        called = asyncio.Event()
-        self._loop.add_reader(rank.fileno(), called.set)
-        try:
-            self._loop.run_until_complete(called.wait())
-        finally:
-            self._loop.remove_reader(rank.fileno())
+        self._is_idle = True
+        self._loop.run_forever()
+        self._is_idle = False
 
     def leave(self) -> None:
         """End the body."""
@@ -82,6 +82,10 @@ class RankModel:
         asyncio.set_event_loop(None)
         self._loop.close()
 
+    def _end_idling(self) -> None:
+        if self._is_idle:
+            self._loop.stop()
+
     async def _give(self, order: Order) -> "asyncio.Future[Any]":
         return self._rank_loop.give(order)
 
@@ -96,6 +100,8 @@ class LoadModel(Verb):
     def run(self, worker: RankModel, rank: Rank) -> None:
         """Do it."""
         worker.load(self.order, rank)
+        worker.call_from(rank.fileno())
+        rank.while_idle = worker.idle
 
 
 @dataclass(frozen=True, slots=True)

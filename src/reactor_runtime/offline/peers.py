@@ -6,7 +6,7 @@ as JSON, in a gloo group of their own; the pixels of shards go to the leader as 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,7 @@ class Peers:
         Raises:
             RankDesync: The ranks differ.
         """
-        told = self.gather({"reply": _summary(reply), "parts": [asdict(p) for p, _ in held]})
+        told = self.gather({"reply": _summary(reply), "parts": [p._asdict() for p, _ in held]})
         replies = tuple(_restored(each["reply"]) for each in told)
         own = self._world.rank
         full = replace(reply, signature=replies[own].signature)

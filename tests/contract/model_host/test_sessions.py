@@ -202,3 +202,12 @@ async def test_what_an_author_logs_bears_the_session_and_the_client(
 
 def said_by_the_author(caplog: pytest.LogCaptureFixture) -> set[frozenset[str]]:
     return {frozenset(r.getMessage().split()) for r in caplog.records if r.name == "author"}
+
+
+async def test_a_task_of_the_author_lives_while_nothing_happens(serve: Serve) -> None:
+    stage = await serve("hums_along")
+    stage.start()
+    await stage.opened()
+    await stage.noted("hum", times=5)  # no client, no event, no step
+    stage.end()
+    await stage.closed()

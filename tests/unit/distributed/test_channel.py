@@ -9,7 +9,7 @@ import pytest
 
 from reactor_runtime.distributed.channel import Channel, make_socket_pair
 from reactor_runtime.distributed.messages import Notice
-from reactor_runtime.distributed.parcel import HEAD, Parcel, ParcelReader, ParcelWriter
+from reactor_runtime.distributed.parcel import INLINE_LIMIT, Parcel, ParcelReader, ParcelWriter
 
 Ends = tuple[Channel, Channel]
 
@@ -41,16 +41,14 @@ def test_parcels_arrive_in_order_and_apart(ends: Ends) -> None:
     assert far.receive_ready() == ([], True)
 
 
-def test_a_parcel_in_pieces_is_put_together(ends: Ends) -> None:
+def test_a_parcel_of_any_size_arrives_in_one_piece(ends: Ends) -> None:
     near, far = ends
-    text = "x" * 30_000
-    data = packed(text).data
-    near.send(Parcel(data[:10]))
-    assert far.receive_ready() == ([], True)
-    near.send(Parcel(data[10:] + data[:3]))
-    assert [payload_of(parcel) for parcel in far.receive_ready()[0]] == [text]
-    near.send(Parcel(data[3:]))
-    assert payload_of(far.receive()) == text
+    for size in (1, 30_000, INLINE_LIMIT - 100):
+        near.send(packed("x" * size))
+    parcels, _ = far.receive_ready()
+    assert [payload_of(parcel) for parcel in parcels] == [
+        "x" * size for size in (1, 30_000, INLINE_LIMIT - 100)
+    ]
 
 
 def test_files_come_with_their_own_parcel(ends: Ends) -> None:
@@ -116,4 +114,3 @@ def test_many_threads_may_send(ends: Ends) -> None:
     for thread in threads:
         thread.join()
     assert counts == [50] * 4
-    assert HEAD.size == 6

@@ -17,7 +17,14 @@ from reactor_runtime.distributed.parcel import (
     ParcelReader,
     ParcelWriter,
 )
-from reactor_runtime.distributed.verbs import EndSession, GenerateChunk, StartSession, Verb
+from reactor_runtime.distributed.verbs import (
+    EndSession,
+    GenerateChunk,
+    StartSession,
+    Verb,
+    make_verb,
+    values_of,
+)
 
 
 class Line:
@@ -58,10 +65,8 @@ class Foreign(Verb):
 @pytest.mark.parametrize(
     "message",
     [
-        Call(3, GenerateChunk(1, {"prompt": "x"}), 7),
-        Call(4, StartSession(None, 5)),
-        Call(5, EndSession()),
-        Call(6, Foreign(first=1, second="two")),
+        Call(3, 0, (1, {"prompt": "x"}), 7),
+        Call(4, (1, StartSession), (None, 5)),
         Reply(3, None, held=(1, 2), compute_s=0.5),
         Reply(3, {"a": [1, 2]}),
         Resume(3, ("tuple", 1)),
@@ -75,8 +80,42 @@ def test_a_message_arrives_as_it_was(message: object) -> None:
     parcel = line.send(message)
     assert parcel.descriptors == ()
     assert line.reader.unpack(parcel)[0] == message
-    length, count, _ = HEAD.unpack_from(parcel.data)
-    assert (length, count) == (len(parcel.data) - HEAD.size, 0)
+    assert HEAD.unpack_from(parcel.data) == (0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "verb", [GenerateChunk(1, "x"), EndSession(), Foreign(first=1), Foreign(first=1, second="two")]
+)
+def test_a_verb_is_made_again_of_its_fields(verb: Verb) -> None:
+    assert make_verb(type(verb), values_of(verb)) == verb
+
+
+def test_a_parcel_says_who_sent_it_and_after_how_many_notices() -> None:
+    writer = ParcelWriter(3)
+    small, large_one = writer.pack(Reply(1, None), said=7), writer.pack(Reply(1, large(1)), said=8)
+    assert [HEAD.unpack_from(parcel.data)[0] for parcel in (small, large_one)] == [3, 3]
+    assert [HEAD.unpack_from(parcel.data)[3] for parcel in (small, large_one)] == [7, 8]
+    writer.close()
+
+
+def test_what_was_sent_and_forgotten_is_the_receivers_alone() -> None:
+    line = Line(shares=False)
+    found = []
+    for value in range(3):
+        found.append(line.carry(Notice(large(value))).payload)
+        line.writer.forget()
+    assert [set(array) for array in found] == [{0}, {1}, {2}]
+    line.close()
+
+
+def test_a_thousand_large_arrays_still_fit_a_parcel() -> None:
+    line = Line(shares=True)
+    parcel = line.send(Notice([large(value % 256, INLINE_LIMIT) for value in range(1000)]))
+    assert len(parcel.data) < 1000
+    found = line.reader.unpack(parcel)[0].payload
+    assert [int(array[0]) for array in found] == [value % 256 for value in range(1000)]
+    del found
+    line.close()
 
 
 @given(st.binary(max_size=100), st.integers(0, 3), st.booleans(), st.booleans())

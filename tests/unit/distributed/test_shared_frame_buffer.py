@@ -49,7 +49,6 @@ class Pair:
             self.writer.place_waiting(slot, with_offers=False)
             parts += self.writer.finish()[0]
         assert slot is not None
-        self.ring.lend(slot, "a chunk")
         tracks: dict[str, dict[int, list[tuple[int, Part]]]] = {}
         for part in parts:
             tracks.setdefault(part.track, {}).setdefault(part.picture, []).append((0, part))
@@ -57,7 +56,10 @@ class Pair:
             track: tuple(tuple(found[k]) for k in sorted(found)) for track, found in tracks.items()
         }
         return CallResult(
-            payloads=(), timing=CallTiming(), parts=sorted_parts, lease=self.ring.lease(slot)
+            payloads=(),
+            timing=CallTiming(),
+            parts=sorted_parts,
+            lease=self.ring.lend(slot, "a chunk", parts),
         )
 
 
@@ -164,7 +166,7 @@ def test_slots_grow_to_eight_and_then_say_who_holds_them() -> None:
     assert len(pair.ring) == MOST_SLOTS
     with pytest.raises(FramesHeldError) as caught:
         pair.ring.take()
-    assert caught.value.views == ("a chunk",) * MOST_SLOTS
+    assert caught.value.views == (f"a chunk: main {SHAPE} uint8",) * MOST_SLOTS
     assert [int(view.mean()) for view in held] == list(range(MOST_SLOTS))
     held.pop(2)
     gc.collect()
