@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # torch is pinned for the Python that has a CPU build; on the others the torch tests say why they are skipped.
 EXTRAS = $(shell $(BIN)/python -c 'import sys; print("test,torch" if sys.version_info[:2] == (3, 11) else "test")')
 
-.PHONY: serve test test-matrix test-fast lint format bench proto clean
+.PHONY: serve test test-matrix test-ray test-fast lint format bench proto clean
 
 serve: $(VENV)/.serve
 	$(BIN)/reactor serve $(MODEL) --host $(HOST) --port $(PORT)
@@ -23,6 +23,15 @@ test: $(VENV)/.test
 test-matrix: $(VENV)/.test
 	$(BIN)/python -m tests.process.distributed.fault_table
 	MATRIX=all $(BIN)/python -m pytest tests/process/distributed/test_fault_matrix.py $(ARGS)
+
+# Jobs on a Ray cluster of two nodes on this machine. Ray is large, so it has a folder of its own.
+test-ray:
+	$(MAKE) VENV=.venv-ray .venv-ray/.ray
+	.venv-ray/bin/python -m pytest -m ray tests/process/launcher/test_ray.py $(ARGS)
+
+$(VENV)/.ray: $(VENV)/.test
+	$(PIP) -e ".[$(EXTRAS),ray]" -c tests/constraints.txt
+	@touch $@
 
 # Units and contracts, hosts of processes included, without browser, public client and torch.
 test-fast: $(VENV)/.test

@@ -49,7 +49,9 @@ def logs(
     """Print what a job's ranks have printed, each line with its node and rank."""
     from reactor_runtime.launcher.job_watch import JobWatch
 
-    watch = JobWatch(client_of(control, token_file), job_id, node)
+    client = client_of(control, token_file)
+    client.job(job_id)  # a control plane that is not there is waited for only once it was
+    watch = JobWatch(client, job_id, node)
     for glance in watch.follow(time.sleep) if follow else [watch.look()]:
         sys.stdout.buffer.write(glance.lines)
         sys.stdout.buffer.flush()

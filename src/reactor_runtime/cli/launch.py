@@ -5,19 +5,23 @@ import shlex
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reactor_runtime.errors import SettingError
+
 if TYPE_CHECKING:
+    from reactor_runtime.launcher.backend import LaunchBackend
     from reactor_runtime.launcher.contracts import DistributedJob
     from reactor_runtime.launcher.job_record import JobRecord
     from reactor_runtime.launcher.job_watch import JobWatch
 
 
-def launch(
+def launch(  # noqa: PLR0913 - each is a flag
     job_file: Annotated[Path, typer.Argument(help="The job, YAML or JSON.")],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what every node would run, and end.")
@@ -32,11 +36,21 @@ def launch(
             metavar="SCHEDULER",
         ),
     ] = None,
+    backend: Annotated[
+        str, typer.Option(help="Where the nodes are: local (this machine) or ray.")
+    ] = "local",
+    ray_address: Annotated[str, typer.Option(help="The Ray cluster, as ray.init takes it.")] = (
+        "auto"
+    ),
+    ray_timeout: Annotated[
+        float, typer.Option(help="Seconds in which Ray must have found the nodes.")
+    ] = 60.0,
 ) -> int:
     """Run a distributed job on this machine: every node is an agent of its own here.
 
-    With --from-env this is one node of the job, and the scheduler starts the others. Ends with
-    status 0 when every node succeeded, 1 when one failed, 130 when interrupted.
+    With --backend ray every node is one of a Ray cluster. With --from-env this is one node of the
+    job, and the scheduler starts the others. Ends with status 0 when every node succeeded, 1 when
+    one failed, 130 when interrupted.
     """
     from reactor_runtime.launcher.contracts import load_job
 
@@ -46,7 +60,21 @@ def launch(
         return 0
     if from_env is not None:
         return _run_scheduled(job, source, from_env)
-    return _run(job, source, outputs)
+    return _run(_backend(backend, job, outputs, ray_address, ray_timeout), source, outputs)
+
+
+def _backend(
+    name: str, job: "DistributedJob", outputs: Path, ray_address: str, ray_timeout: float
+) -> "LaunchBackend":
+    if name == "ray":
+        from reactor_runtime.launcher.ray_backend import RayBackend
+
+        return RayBackend(job, outputs.absolute(), ray_address, ray_timeout)
+    if name != "local":
+        raise SettingError("--backend", name, "local or ray")
+    from reactor_runtime.launcher.local_backend import LocalBackend
+
+    return LocalBackend(job, outputs.absolute())
 
 
 def _run_scheduled(job: "DistributedJob", source: Path, scheduler: str) -> int:
@@ -89,17 +117,16 @@ def print_plan(job: "DistributedJob") -> None:
         print(f"  {shlex.join(keeper_argv(argv, 'python', 300, job.timeout_s))}\n")
 
 
-def _run(job: "DistributedJob", source: Path, outputs: Path) -> int:
+def _run(backend: "LaunchBackend", source: Path, outputs: Path) -> int:
     from reactor_runtime.launcher.job_watch import JobWatch, exit_status
-    from reactor_runtime.launcher.local_backend import LocalBackend
 
-    for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background jobs ignore the latter
-        signal.signal(number, _interrupt)
-    with LocalBackend(job, outputs.absolute()) as backend:
+    _heed_signals()
+    with backend:
+        _heed_signals()  # a cluster's library may have set its own
         record = backend.submit(source)
         watch = JobWatch(backend.client, record.job_id)
         try:
-            record = show(watch, record)
+            record = show(watch, record, backend.check)
         except KeyboardInterrupt:
             backend.client.cancel(record.job_id)
             record = show(watch, record)
@@ -107,9 +134,21 @@ def _run(job: "DistributedJob", source: Path, outputs: Path) -> int:
     return exit_status(record)
 
 
-def show(watch: "JobWatch", record: "JobRecord") -> "JobRecord":
-    """Print a job's lines and states until it is over, and return it as it ended."""
+def _heed_signals() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background jobs ignore the latter
+        signal.signal(number, _interrupt)
+
+
+def show(
+    watch: "JobWatch", record: "JobRecord", check: Callable[[], None] | None = None
+) -> "JobRecord":
+    """Print a job's lines and states until it is over, and return it as it ended.
+
+    *check* is called while the job waits for nodes, and raises when there will be none.
+    """
     from rich.console import Console
+
+    from reactor_runtime.launcher.job_state import JobState
 
     console = Console(stderr=True)
     said = ""
@@ -125,6 +164,8 @@ def show(watch: "JobWatch", record: "JobRecord") -> "JobRecord":
             said = text
             if glance.lines:
                 write_lines(glance.lines)
+            if check is not None and record.state is JobState.QUEUED:
+                check()
     return record
 
 

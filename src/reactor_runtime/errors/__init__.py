@@ -31,11 +31,14 @@ from reactor_runtime.errors.connections import (
     WireError,
 )
 from reactor_runtime.errors.jobs import (
+    AgentLostError,
+    AgentNameTakenError,
     ControlPlaneAbsentError,
     ControlPlaneError,
     JobConflictError,
     JobSpecError,
     NodeNetworkError,
+    PlacementError,
     RendezvousError,
     SourceError,
     UnknownJobError,
@@ -92,6 +95,8 @@ from reactor_runtime.errors.workers import (
 
 __all__ = [
     "AddressError",
+    "AgentLostError",
+    "AgentNameTakenError",
     "ApplicationError",
     "BodyTooLargeError",
     "BodyTooSlowError",
@@ -125,6 +130,7 @@ __all__ = [
     "OfflineRunError",
     "OutsideTurnError",
     "PayloadError",
+    "PlacementError",
     "PortTakenError",
     "RankDesync",
     "ReactorError",

@@ -54,6 +54,61 @@ class RendezvousError(ReactorError):
         return self.reason
 
 
+class AgentLostError(ReactorError):
+    """Raised when an agent that a launch has started ends before its job has its nodes.
+
+    Attributes:
+        agent: Its name.
+        reason: Its last words.
+    """
+
+    def __init__(self, agent: str, reason: str) -> None:
+        super().__init__(agent, reason)
+        self.agent, self.reason = agent, reason
+
+    def __str__(self) -> str:
+        return f"the node {self.agent} could not be started: {self.reason}"
+
+
+class AgentNameTakenError(ReactorError):
+    """Raised when an agent offers itself under the name of another one that is alive.
+
+    Attributes:
+        agent: The name.
+        address: Where its holder is.
+    """
+
+    def __init__(self, agent: str, address: str) -> None:
+        super().__init__(agent, address)
+        self.agent, self.address = agent, address
+
+    def __str__(self) -> str:
+        return (
+            f"an agent named {self.agent} is alive at {self.address}; "
+            "start this one with another --name"
+        )
+
+
+class PlacementError(ReactorError):
+    """Raised when a cluster does not give a job its nodes in time.
+
+    Attributes:
+        wanted: What was asked for.
+        patience_s: Seconds it had.
+        found: What it has.
+    """
+
+    def __init__(self, wanted: str, patience_s: float, found: str) -> None:
+        super().__init__(wanted, patience_s, found)
+        self.wanted, self.patience_s, self.found = wanted, patience_s, found
+
+    def __str__(self) -> str:
+        return (
+            f"the cluster did not give {self.wanted} within {self.patience_s:g} s; "
+            f"its nodes, used and free: {self.found or 'none'}"
+        )
+
+
 class ControlPlaneError(ReactorError):
     """Raised when the control plane refuses a request; asking again changes nothing.
 

@@ -27,10 +27,11 @@ from reactor_runtime.launcher.task_run import Body, Node, TaskRun
 from reactor_runtime.log import get_logger
 
 _LOG = get_logger("reactor_runtime.launcher")
-HOLD_S = 20.0
+HOLD_S = 20
 _RETRY_S = 0.5
 STOP_S = 8.0
-_UNAUTHORIZED = 401
+NAME_PATIENCE_S = 12.0  # longer than a dead namesake is taken to live
+_TAKEN = 409
 
 
 class Agent:
@@ -44,6 +45,7 @@ class Agent:
         self._stopping = threading.Event()
         self._terms = Terms(heartbeat_s=1.0, control_timeout_s=300.0)
         self._heard_at = time.monotonic()
+        self._sign = Beat(agent_id=offer.agent_id, incarnation=offer.incarnation)
 
     def run(self) -> None:
         """Offer the node and do what is ordered until told to stop.
@@ -64,12 +66,17 @@ class Agent:
         self._stopping.set()
 
     def _register(self) -> bool:
+        deadline = time.monotonic() + NAME_PATIENCE_S
         while not self._stopping.is_set():
             try:
                 self._terms = self._client.register(self._offer)
             except ControlPlaneAbsentError as error:
                 _LOG.warning("control_plane_absent", reason=error.reason)
                 self._stopping.wait(_RETRY_S)
+            except ControlPlaneError as error:
+                if error.status != _TAKEN or time.monotonic() > deadline:
+                    raise
+                self._stopping.wait(_RETRY_S)  # its holder may be dead, and soon found to be
             else:
                 self._heard_at = time.monotonic()
                 _LOG.info("agent_registered", agent=self._offer.agent_id, url=self._client.url)
@@ -77,10 +84,9 @@ class Agent:
         return False
 
     def _beat(self) -> None:
-        beat = Beat(agent_id=self._offer.agent_id, incarnation=self._offer.incarnation)
         while not self._stopping.wait(self._terms.heartbeat_s):
             try:
-                answer = self._client.beat(beat)
+                answer = self._client.beat(self._sign)
                 if answer is None:
                     self._terms = self._client.register(self._offer)
             except (ControlPlaneAbsentError, ControlPlaneError):
@@ -102,7 +108,7 @@ class Agent:
         version = -1
         while not self._stopping.is_set():
             try:
-                orders = self._client.orders(self._offer.agent_id, version, HOLD_S)
+                orders = self._client.orders(self._sign, version, HOLD_S)
             except (ControlPlaneAbsentError, ControlPlaneError):
                 self._stopping.wait(_RETRY_S)
                 continue

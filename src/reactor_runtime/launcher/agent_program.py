@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reactor_runtime.errors import ReactorError
 from reactor_runtime.launcher.agent import Agent
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.control_client import ControlClient
@@ -78,5 +79,14 @@ def _folder(settings: AgentSettings) -> Path:
     return folder
 
 
+def main(settings: Path) -> int:
+    """Run the program; a foreseen mistake is one line."""
+    try:
+        return run_agent(AgentSettings.model_validate_json(settings.read_text()))
+    except ReactorError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(run_agent(AgentSettings.model_validate_json(Path(sys.argv[1]).read_text())))
+    sys.exit(main(Path(sys.argv[1])))

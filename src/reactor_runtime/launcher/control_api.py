@@ -21,6 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reactor_runtime.errors import (
+    AgentNameTakenError,
     JobConflictError,
     ReactorError,
     SourceError,
@@ -32,11 +33,13 @@ from reactor_runtime.launcher.file_shelf import MAX_LOG_CHUNK, MAX_OUTPUT_BYTES,
 from reactor_runtime.launcher.source_bundle import MAX_SOURCE_BYTES
 
 MAX_JSON_BYTES = 1024**2
-MAX_HOLD_S = 25.0
+MAX_HOLD_S = 25
 TICK_S = 0.25
+_MOST_DIGITS = 18
 _STATUSES: dict[type[ReactorError], int] = {
     UnknownJobError: 404,
     JobConflictError: 409,
+    AgentNameTakenError: 409,
     SourceError: 400,
 }
 M = TypeVar("M", bound=BaseModel)
@@ -95,11 +98,12 @@ class ControlApi:
     async def orders(self, request: Request) -> Response:
         """Return an agent's orders once their version is another than it knows."""
         agent = request.path_params["agent"]
-        since, hold_s = int(request.query_params["since"]), float(request.query_params["hold_s"])
+        incarnation = request.query_params.get("incarnation", "")
+        since, hold_s = _number(request, "since", -1), _number(request, "hold_s")
         deadline = asyncio.get_running_loop().time() + min(hold_s, MAX_HOLD_S)
         while True:
             changed = self._changed
-            orders: Orders = await run_in_threadpool(self._plane.orders, agent)
+            orders: Orders = await run_in_threadpool(self._plane.orders, agent, incarnation)
             left = deadline - asyncio.get_running_loop().time()
             if orders.version != since or left <= 0 or self._is_closing:
                 return _json(orders)
@@ -166,7 +170,7 @@ class FileRoutes:
     async def send_log(self, request: Request) -> Response:
         """Send a node's log from an offset on, at most ``MAX_LOG_CHUNK`` bytes."""
         path = self._shelf.log(request.path_params["attempt"], request.path_params["node"])
-        offset = int(request.query_params.get("offset", "0"))
+        offset = _number(request, "offset")
         return Response(await run_in_threadpool(_read, path, offset), media_type="text/plain")
 
     async def take_log(self, request: Request) -> Response:
@@ -176,7 +180,7 @@ class FileRoutes:
             self._shelf.append_log,
             request.path_params["attempt"],
             request.path_params["node"],
-            int(request.query_params["offset"]),
+            _number(request, "offset"),
             chunk,
         )
         return JSONResponse({"size": size})
@@ -185,7 +189,7 @@ class FileRoutes:
         """Take one output file."""
         params = request.path_params
         target = self._shelf.output(params["job"], params["node"], params["name"])
-        sha256 = request.query_params["sha256"]
+        sha256 = request.query_params.get("sha256", "")
         await self._shelf.receive(request.stream(), target, sha256, MAX_OUTPUT_BYTES)
         return Response(status_code=204)
 
@@ -289,6 +293,14 @@ async def _bytes(request: Request, limit: int) -> bytes:
             raise SourceError("the request", f"has a body larger than {limit} bytes")
         parts.append(chunk)
     return b"".join(parts)
+
+
+def _number(request: Request, name: str, least: int = 0) -> int:
+    text = request.query_params.get(name, "0")
+    digits = text.removeprefix("-")
+    if not (digits.isdecimal() and len(digits) < _MOST_DIGITS and int(text) >= least):
+        raise SourceError("the request", f"has {name}={text[:40]!r}; wanted a whole number")
+    return int(text)
 
 
 def _stream(request: Request) -> AsyncIterator[bytes]:

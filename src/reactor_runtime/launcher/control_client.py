@@ -19,6 +19,7 @@ from reactor_runtime.launcher.file_client import FileClient
 from reactor_runtime.launcher.job_record import JobRecord
 
 _GONE = 410
+_PATIENT_S = 30.0  # what a person asks for once is not asked for again
 
 
 class ControlClient:
@@ -48,9 +49,10 @@ class ControlClient:
             raise
         return BeatAnswer.model_validate_json(answer)
 
-    def orders(self, agent_id: str, since: int, hold_s: float) -> Orders:
+    def orders(self, beat: Beat, since: int, hold_s: int) -> Orders:
         """Return an agent's orders, at once when they are not those of version *since*."""
-        path = f"/v1/agents/{agent_id}/orders?{urlencode({'since': since, 'hold_s': hold_s})}"
+        query = urlencode({"incarnation": beat.incarnation, "since": since, "hold_s": hold_s})
+        path = f"/v1/agents/{beat.agent_id}/orders?{query}"
         answer = self._link.ask("GET", path, timeout_s=hold_s + REQUEST_S)
         return Orders.model_validate_json(answer)
 
@@ -61,7 +63,8 @@ class ControlClient:
     def submit(self, job: DistributedJob, source: str) -> JobRecord:
         """Queue a job whose source was sent."""
         body = Submission(job=job, source=source).model_dump_json()
-        return JobRecord.model_validate_json(self._link.ask("POST", "/v1/jobs", body))
+        answer = self._link.ask("POST", "/v1/jobs", body, timeout_s=_PATIENT_S)
+        return JobRecord.model_validate_json(answer)
 
     def jobs(self) -> list[JobRecord]:
         """Return every job, oldest first."""
@@ -75,5 +78,6 @@ class ControlClient:
 
     def cancel(self, job_id: str) -> JobRecord:
         """Have a job end."""
-        answer = self._link.ask("POST", f"/v1/jobs/{quote(job_id, safe='')}/cancel")
+        path = f"/v1/jobs/{quote(job_id, safe='')}/cancel"
+        answer = self._link.ask("POST", path, timeout_s=_PATIENT_S)
         return JobRecord.model_validate_json(answer)

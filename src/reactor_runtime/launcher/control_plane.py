@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from reactor_runtime.clock import Clock
+from reactor_runtime.errors import AgentNameTakenError
 from reactor_runtime.launcher import job_record
 from reactor_runtime.launcher.agent_messages import (
     Beat,
@@ -111,12 +112,19 @@ class ControlPlane:
         return self._store.jobs()
 
     def register(self, offer: NodeOffer) -> Terms:
-        """Take an agent in; tasks of an earlier incarnation of it are lost, and gone."""
+        """Take an agent in; tasks of an earlier incarnation of it are lost, and gone.
+
+        Raises:
+            AgentNameTakenError: Another agent of that name is alive.
+        """
         with self._lock, self._store.change():
             before = self._store.agents().get(offer.agent_id)
+            is_another = before is not None and before.incarnation != offer.incarnation
+            if is_another and self._leases.is_held(offer.agent_id):
+                raise AgentNameTakenError(offer.agent_id, before.address if before else "")
             self._store.save_agent(offer)
             self._leases.hear(offer.agent_id, self._clock.now())
-            if before is not None and before.incarnation != offer.incarnation:
+            if is_another:
                 self._dispatcher.lose(
                     lambda t: t.agent_id == offer.agent_id and t.incarnation != offer.incarnation,
                     "its agent was started again",
@@ -138,14 +146,13 @@ class ControlPlane:
                 return None
             if self._leases.hear(beat.agent_id, self._clock.now()):
                 self._changed()
-            stop = [order.attempt_id for order in self.orders(beat.agent_id).tasks if order.stop]
-            return BeatAnswer(stop=tuple(stop))
+            orders = self.orders(beat.agent_id, beat.incarnation).tasks
+            return BeatAnswer(stop=tuple(order.attempt_id for order in orders if order.stop))
 
-    def orders(self, agent_id: str) -> Orders:
-        """Return everything *agent_id* should hold now."""
+    def orders(self, agent_id: str, incarnation: str) -> Orders:
+        """Return everything this start of *agent_id* should hold now."""
         with self._lock:
-            offer = self._store.agents().get(agent_id)
-            tasks = self._dispatcher.orders(agent_id, offer.incarnation) if offer else ()
+            tasks = self._dispatcher.orders(agent_id, incarnation)
             return Orders(version=self._version, tasks=tasks)
 
     def hang_up(self, agent_id: str) -> None:

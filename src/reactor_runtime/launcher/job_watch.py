@@ -1,13 +1,16 @@
 """JobWatch: follows one job from outside: its states, its log lines, its result."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from reactor_runtime.errors import ControlPlaneAbsentError
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.job_record import JobRecord
 from reactor_runtime.launcher.job_state import JobState
 
 POLL_S = 0.2
+PATIENCE_S = 60.0  # of a control plane that is started again, or has no time
 _STATUSES = {JobState.SUCCEEDED: 0, JobState.CANCELLED: 130}
 
 
@@ -29,25 +32,40 @@ class JobWatch:
     def look(self) -> Glance:
         """Return the job as it is, and every log line up to then."""
         record = self._client.job(self._job_id)
-        return Glance(record=record, lines=b"".join(self._new_lines(record)))
+        lines, offsets = b"", dict(self._offsets)
+        for part in self._new_lines(record, offsets):
+            lines += part
+        self._offsets = offsets  # only now: what could not be had whole is asked for again
+        return Glance(record=record, lines=lines)
 
     def follow(self, pause: Callable[[float], object]) -> Iterator[Glance]:
-        """Look again and again until the job is over; *pause* waits some seconds in between."""
+        """Look again and again until the job is over; *pause* waits some seconds in between.
+
+        Raises:
+            ControlPlaneAbsentError: Nobody has answered for ``PATIENCE_S``.
+        """
+        answered_at = time.monotonic()
         while True:
-            glance = self.look()
-            yield glance
-            if glance.record.state.is_final:
-                return
+            try:
+                glance = self.look()
+            except ControlPlaneAbsentError:
+                if time.monotonic() - answered_at > PATIENCE_S:
+                    raise
+            else:
+                answered_at = time.monotonic()
+                yield glance
+                if glance.record.state.is_final:
+                    return
             pause(POLL_S)
 
-    def _new_lines(self, record: JobRecord) -> Iterator[bytes]:
+    def _new_lines(self, record: JobRecord, offsets: dict[tuple[str, int], int]) -> Iterator[bytes]:
         for attempt in record.attempts:
             for task in attempt.tasks:
                 if self._node_rank not in (None, task.node_rank):
                     continue
                 key = (attempt.attempt_id, task.node_rank)
-                while part := self._client.files.log(*key, self._offsets.get(key, 0)):
-                    self._offsets[key] = self._offsets.get(key, 0) + len(part)
+                while part := self._client.files.log(*key, offsets.get(key, 0)):
+                    offsets[key] = offsets.get(key, 0) + len(part)
                     yield part
 
 

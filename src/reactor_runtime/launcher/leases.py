@@ -59,6 +59,10 @@ class Leases:
         """Return whether the agent has been heard since the start and is not lost."""
         return agent_id in self._alive
 
+    def is_held(self, agent_id: str) -> bool:
+        """Return whether the agent is alive and has not hung up: nobody else may have its name."""
+        return agent_id in self._alive and agent_id not in self._hung_up
+
     def silent_for(self, seconds: float, now: float) -> set[str]:
         """Return the lost agents that were last heard longer than *seconds* ago."""
         return {a for a in self._lost if now - self._heard[a] > seconds}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from reactor_runtime.errors import RendezvousError
+from reactor_runtime.errors import RendezvousError, SettingError
 
 T = TypeVar("T")
 _LONG = timedelta(seconds=300)
@@ -115,8 +115,15 @@ def _listen(address: str, port: int) -> socket.socket:
 
 
 def count_devices() -> int:
-    """Return the number of CUDA devices, loading torch so that no task has to wait for it."""
-    import torch
-    import torch.distributed
+    """Return the number of CUDA devices, loading torch so that no task has to wait for it.
 
+    Raises:
+        SettingError: There is no torch.
+    """
+    try:
+        import torch
+        import torch.distributed
+    except ImportError as error:
+        wanted = f"it for its torchrun: pip install 'reactor-runtime[torch]' ({error})"
+        raise SettingError("torch", "no such package", wanted) from error
     return int(torch.cuda.device_count()) if torch.cuda.is_available() else 0

@@ -84,13 +84,13 @@ class Cluster:
         return ControlClient(self.url, TOKEN)
 
     def start_agent(
-        self, name: str, *flags: str, prefix: Sequence[str] = (), **env: str
+        self, name: str, *flags: str, prefix: Sequence[str] = (), log: str = "", **env: str
     ) -> subprocess.Popen[bytes]:
         if "--control" not in flags:
             flags = (*flags, "--control", self.url)
         return self._start(
             "agent", "--name", name, "--token-file", str(self._token_file),
-            "--work-dir", str(self.folder / name), *flags, log=name, prefix=prefix, **env,
+            "--work-dir", str(self.folder / name), *flags, log=log or name, prefix=prefix, **env,
         )  # fmt: skip
 
     def _start(

@@ -76,6 +76,22 @@ def test_launch_ends_with_the_jobs_failure(tmp_path: Path) -> None:
     assert bearing(MARK) == {}
 
 
+def test_nodes_that_cannot_start_end_the_launch_with_the_reason(tmp_path: Path) -> None:
+    absent = tmp_path / "absent" / "torch"
+    absent.mkdir(parents=True)
+    (absent / "__init__.py").write_text("raise ImportError('no torch here')\n")
+    job = write_job(tmp_path, "act.py", "sleep")
+    run = start("launch", str(job), cwd=tmp_path, PYTHONPATH=str(absent.parent))
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert err.splitlines()[-1].startswith("reactor: the node agent")
+    assert (
+        "could not be started: it ended with status 1 and said: torch: found no such package" in err
+    )
+    assert "(no torch here)" in err
+    assert bearing(MARK) == {}
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, status: int) -> None:
     run = start("launch", str(write_job(tmp_path, "act.py", "sleep")), cwd=tmp_path)

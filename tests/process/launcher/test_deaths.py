@@ -105,6 +105,30 @@ def test_a_job_outlives_its_control_plane(cluster: Cluster, number: int) -> None
     assert began == [f"began-{r}.txt" for r in range(4)]
 
 
+def test_an_agent_of_a_living_ones_name_is_refused_and_hurts_nobody(cluster: Cluster) -> None:
+    job = cluster.submit("act.py", "wait", procs_per_worker=1)
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    work = str(cluster.folder / "namesake")
+    namesake = cluster.start_agent("node1", "--work-dir", work, log="namesake")
+    assert namesake.wait(60) == 1
+    said = (cluster.folder / "namesake.log").read_text()
+    assert "an agent named node1 is alive at 127.0.0.1; start this one with another --name" in said
+    (meeting / "go").touch()
+    cluster.finish(job)
+
+
+def test_an_agent_that_was_killed_is_taken_in_again_at_once(cluster: Cluster) -> None:
+    job = cluster.submit("act.py", "sleep", procs_per_worker=1)
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    cluster.kill("node1")
+    cluster.start_agent("node1", "--procs", "2")
+    record = cluster.finish(job, "failed")
+    assert record.reason.startswith("node 1: ")  # lost, where its start took longer than that
+    cluster.finish(cluster.submit("gloo.py", "sum"))
+
+
 def cluster_ranks(cluster: Cluster) -> list[int]:
     return [
         pid

@@ -85,8 +85,11 @@ class Control:
         submission = Submission(job=DistributedJob.model_validate(spec), source=SOURCE)
         return self.plane.submit(submission)
 
+    def orders(self, agent: str) -> tuple[TaskOrder, ...]:
+        return self.plane.orders(agent, self.offers[agent].incarnation).tasks
+
     def order(self, agent: str) -> TaskOrder | None:
-        tasks = self.plane.orders(agent).tasks
+        tasks = self.orders(agent)
         return tasks[0] if tasks else None
 
     def say(self, order: TaskOrder, agent: str, body: Body, number: int | None = None) -> Report:
@@ -128,7 +131,7 @@ class Control:
         orders = [
             (order, agent)
             for agent in agents
-            for order in self.plane.orders(agent).tasks
+            for order in self.orders(agent)
             if order.job_id == record.job_id
         ]
         for order, agent in orders:

@@ -64,7 +64,7 @@ def test_an_agent_that_is_not_known_is_asked_to_register(url: str) -> None:
     answer = client.beat(beat)
     assert answer is not None
     assert answer.stop == ()
-    assert client.orders("a", -1, 5).tasks == ()
+    assert client.orders(beat, -1, 5).tasks == ()
 
 
 def test_a_job_whose_source_was_not_sent_is_refused(url: str) -> None:
@@ -117,6 +117,30 @@ def test_raw_bytes_on_the_port_hurt_nobody(url: str) -> None:
                 while raw.recv(4096):
                     pass
     assert ControlClient(url, TOKEN).jobs() == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/agents/a/orders?since=x&hold_s=0",
+        "/v1/agents/a/orders?since=0&hold_s=-1",
+        "/v1/attempts/a/nodes/0/log?offset=-5",
+        f"/v1/attempts/a/nodes/0/log?offset={'9' * 40}",
+    ],
+)
+def test_a_number_that_is_none_is_refused(url: str, path: str) -> None:
+    with pytest.raises(ControlPlaneError, match="wanted a whole number") as caught:
+        ControlLink(url, TOKEN).ask("GET", path)
+    assert caught.value.status == 400
+
+
+def test_a_second_agent_of_a_name_is_refused(url: str) -> None:
+    client = ControlClient(url, TOKEN)
+    client.register(OFFER)
+    with pytest.raises(ControlPlaneError, match="start this one with another --name") as caught:
+        client.register(OFFER.model_copy(update={"incarnation": "2"}))
+    assert caught.value.status == 409
+    client.register(OFFER)
 
 
 @pytest.mark.parametrize("name", ["../../x", "a/../../../x"])

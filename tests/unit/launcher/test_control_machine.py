@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from tests.unit.launcher.control import SETTINGS, SOURCE, HandClock
 
-from reactor_runtime.errors import JobConflictError
+from reactor_runtime.errors import AgentNameTakenError, JobConflictError
 from reactor_runtime.launcher.agent_messages import (
     Beat,
     Delivered,
@@ -154,7 +154,7 @@ class ControlMachine(RuleBasedStateMachine):
         agent = self.agents[name]
         agent.silent_since = None
         self.alive(agent)
-        orders = self.plane.orders(name).tasks
+        orders = self.plane.orders(name, str(agent.incarnation)).tasks
         for order in orders:
             if order.key not in agent.seen:
                 assert order.node_rank == 0 or order.endpoint is not None or order.stop
@@ -258,7 +258,18 @@ class ControlMachine(RuleBasedStateMachine):
         agent.running.clear()  # its ranks die with it
         agent.incarnation += 1
         agent.silent_since = None
+        self.plane.hang_up(name)
         self.plane.register(agent.offer())
+
+    @rule(name=st.sampled_from(NAMES))
+    def a_namesake_of_a_living_agent_comes(self, name: str) -> None:
+        if name in self.plane.agents():
+            before = self.store.jobs(), self.store.agents()
+            offer = self.agents[name].offer().model_copy(update={"incarnation": "another"})
+            with contextlib.suppress(AgentNameTakenError):
+                self.plane.register(offer)
+                raise AssertionError("two agents of one name")
+            assert before == (self.store.jobs(), self.store.agents())
 
     @rule()
     def the_control_plane_starts_again(self) -> None:
@@ -324,7 +335,7 @@ class ControlMachine(RuleBasedStateMachine):
     def nobody_mixes_attempts(self) -> None:
         current = {r.job_id: r.attempt.attempt_id for r in self.store.jobs() if r.attempt}
         for name, agent in self.agents.items():
-            for order in self.plane.orders(name).tasks:
+            for order in self.plane.orders(name, str(agent.incarnation)).tasks:
                 assert order.attempt_id == current[order.job_id]
             for order in agent.running.values():
                 endpoint = self.endpoints.get(order.attempt_id)

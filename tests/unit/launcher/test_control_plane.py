@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.launcher.control import ENDPOINT, Control
 
-from reactor_runtime.errors import JobConflictError, UnknownJobError
+from reactor_runtime.errors import AgentNameTakenError, JobConflictError, UnknownJobError
 from reactor_runtime.launcher.agent_messages import (
     Beat,
     Delivered,
@@ -267,11 +267,27 @@ def test_an_agent_that_never_comes_back_is_forgotten_and_its_procs_are_free(
 def test_an_agent_that_was_started_again_has_lost_its_tasks(control: Control) -> None:
     job = control.submit()
     control.run(job)
+    control.plane.hang_up("b")  # as its kernel does for it
     control.agent("b", incarnation="2", address="10.0.0.2")
     record = control.plane.job(job.job_id)
     assert "its agent was started again" in record.reason
     assert control.order("b") is None
     assert control.plane.beat(Beat(agent_id="b", incarnation="1")) is None
+
+
+def test_a_second_agent_of_a_name_is_refused_while_the_first_is_alive(control: Control) -> None:
+    job = control.submit()
+    control.run(job)
+    first = control.offers["b"]
+    with pytest.raises(AgentNameTakenError, match=r"named b is alive at 10\.0\.0\.2; start"):
+        control.agent("b", incarnation="2", address="10.0.0.9")
+    control.offers["b"] = first
+    assert control.plane.job(job.job_id).state is JobState.RUNNING
+    assert control.order("b") is not None
+    control.pass_time(20, "a")  # b is lost
+    control.agent("b", incarnation="2", address="10.0.0.9")
+    assert all(order.stop for order in control.plane.orders("b", first.incarnation).tasks)
+    assert control.plane.beat(Beat(agent_id="b", incarnation=first.incarnation)) is None
 
 
 def test_a_node_that_never_meets_the_others_is_named(control: Control) -> None:
@@ -323,7 +339,7 @@ def test_all_or_none_and_in_order(control: Control) -> None:
 def test_an_agent_may_hold_tasks_of_several_jobs(control: Control) -> None:
     jobs = [control.submit() for _ in range(3)]
     assert [control.plane.job(j.job_id).state for j in jobs] == ["starting", "starting", "queued"]
-    assert len(control.plane.orders("a").tasks) == 2
+    assert len(control.orders("a")) == 2
 
 
 def test_labels_choose_the_nodes(control: Control) -> None:
