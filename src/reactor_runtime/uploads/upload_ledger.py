@@ -70,7 +70,7 @@ class UploadLedger:
             raise UploadConflictError("this upload_id is taken")
         limit = self._settings.max_session_bytes
         if self.charged_bytes + _charge(spec) > limit:
-            found = "the files of this session would come to more than it may send"
+            found = "the files of this session are too much together"
             raise UploadLimitError(found, f"{size_words(limit)} a session", "max_session_uploads")
         upload = Upload(spec, mint_id(), now)
         self._by_id[spec.upload_id] = self._by_slot[upload.slot] = upload
@@ -138,7 +138,7 @@ def check_file_size(size: int, settings: UploadSettings) -> None:
     """Raise ``UploadLimitError`` when a file of *size* bytes is too large."""
     limit = settings.max_file_bytes
     if size > limit:
-        found = f"the file is larger than {size_words(limit)}"
+        found = "the file is too large"
         raise UploadLimitError(found, f"{size_words(limit)} a file", "max_upload")
 
 

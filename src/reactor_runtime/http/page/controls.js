@@ -32,6 +32,7 @@ function liveControl(command, dispatch) {
   const control = makeField(field, {
     onInput: field.kind === "slider" ? () => limited.push() : undefined,
     onCommit: () => (isImmediate ? limited.push() : send()),
+    uploads: dispatch.uploads,
     actions,
   });
   const isTyping = () => !isImmediate && control.element.contains(document.activeElement);
@@ -68,7 +69,7 @@ function commandForm(command, dispatch) {
   const summary = h("p", { class: "problem", role: "alert", hidden: true });
   const submit = () => form.requestSubmit();
   const fields = command.fields.map((field) =>
-    makeField(field, { onCommit: field.kind === "text" ? submit : undefined }),
+    makeField(field, { onCommit: field.kind === "text" ? submit : undefined, uploads: dispatch.uploads }),
   );
   const form = h(
     "form",

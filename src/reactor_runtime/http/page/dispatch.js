@@ -3,17 +3,16 @@
 import { CallError } from "./calls.js";
 import { ServerError } from "./server.js";
 import { resolveFiles } from "./uploads.js";
-import { refusalWords } from "./words.js";
+import { fileWords, refusalWords } from "./words.js";
 
 export class Dispatch extends EventTarget {
   #connection;
-  #server;
   #log;
 
-  constructor(connection, server, log) {
+  constructor(connection, uploads, log) {
     super();
     this.#connection = connection;
-    this.#server = server;
+    this.uploads = uploads;
     this.#log = log;
   }
 
@@ -36,16 +35,15 @@ export class Dispatch extends EventTarget {
   }
 
   async #send(command, values) {
+    const { data, uploads } = await resolveFiles(values, (file) => this.uploads.send(file));
     const { peer } = this.#connection;
     if (!peer) throw new CallError("not_connected");
-    const place = { server: this.#server, sessionId: peer.sessionId, peer };
-    const { data, uploads } = await resolveFiles(values, place);
     return peer.command(command.name, data, uploads);
   }
 }
 
 function wordsOf(error) {
   if (error instanceof CallError) return refusalWords(error.code, error.detail);
-  if (error instanceof ServerError) return `The file was not sent: ${error.detail}`;
+  if (error instanceof ServerError) return fileWords(error);
   return error.message;
 }

@@ -27,9 +27,10 @@ let count = 0;
 
 /**
  * A labelled field: `{element, field, read, write, reset, showProblem}`. `read()` gives undefined
- * when the argument may be left out and was not touched. `actions` go beside the control.
+ * when the argument may be left out and was not touched. `actions` go beside the control; `uploads`
+ * sends files ahead.
  */
-export function makeField(field, { onInput, onCommit, actions = [], hideLabel = false }) {
+export function makeField(field, { onInput, onCommit, uploads, actions = [], hideLabel = false }) {
   count += 1;
   const id = `field-${count}`;
   let touched = false;
@@ -43,8 +44,14 @@ export function makeField(field, { onInput, onCommit, actions = [], hideLabel = 
     none?.write(false); // a value was chosen: it is not none any more
     touch(next)();
   };
-  const control = KINDS[field.kind](field, { id, onInput: given(onInput), onCommit: given(onCommit) });
   const problem = h("p", { class: "problem", role: "alert", hidden: true });
+  const control = KINDS[field.kind](field, {
+    id,
+    onInput: given(onInput),
+    onCommit: given(onCommit),
+    onProblem: showProblem,
+    uploads,
+  });
   const reset = h("button", { type: "button", class: "reset", hidden: true, title: "Back to the default" }, "Reset");
   const none = field.nullable ? makeNone(field, touch(onCommit)) : null;
   const label = hideLabel ? h("span") : h("label", { for: id, class: "label" }, field.label);

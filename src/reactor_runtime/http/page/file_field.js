@@ -1,7 +1,9 @@
-// A file: chosen, or dropped onto the field. Its value is the File itself; uploads.js sends it.
+// A file, or several: chosen, or dropped onto the field, and sent at once. Its value is the File
+// itself; uploads.js knows what became of it.
 
 import { h, icon } from "./element.js";
 import { FieldProblem } from "./field_problem.js";
+import { fileWords } from "./words.js";
 
 export function sizeWords(bytes) {
   const units = ["bytes", "kB", "MB", "GB"];
@@ -10,26 +12,8 @@ export function sizeWords(bytes) {
   return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[power]}`;
 }
 
-export function makeFile(field, { id, onCommit }) {
-  const isMany = field.kind === "files";
-  let files = [];
-  const input = h("input", { type: "file", id, multiple: isMany, class: "file-input" });
-  const text = h("span", { class: "file-text" });
-  const zone = h("label", { for: id, class: "drop" }, icon("file"), text, input);
-
-  function show() {
-    const names = files.map((file) => `${file.name} · ${sizeWords(file.size)}`);
-    text.textContent = names.join(", ") || (isMany ? "Choose files or drop them here" : "Choose a file or drop it here");
-    zone.classList.toggle("is-filled", files.length > 0);
-  }
-
-  function take(list) {
-    files = [...list].slice(0, isMany ? undefined : 1);
-    show();
-    if (files.length > 0) onCommit();
-  }
-
-  input.addEventListener("change", () => take(input.files));
+/** Make `zone` take what is dropped onto it; `take` gets the files. */
+export function takeDrops(zone, take) {
   for (const type of ["dragenter", "dragover"]) {
     zone.addEventListener(type, (event) => {
       event.preventDefault();
@@ -41,20 +25,107 @@ export function makeFile(field, { id, onCommit }) {
   }
   zone.addEventListener("drop", (event) => {
     event.preventDefault();
-    take(event.dataTransfer.files);
+    if (event.dataTransfer.files.length > 0) take(event.dataTransfer.files);
   });
+}
+
+/** One chosen file as a row: thumbnail, name and size, how much of it has been sent. */
+function makeRow(file, { uploads, onRemove, onProblem }) {
+  const bar = h("progress", { max: 1, value: 0, "aria-label": `Sending ${file.name}` });
+  const state = h("span", { class: "file-state" });
+  const picture = h("span", { class: "thumb" }, icon("file"));
+  const remove = h("button", { type: "button", class: "file-remove", onclick: onRemove, "aria-label": `Remove ${file.name}` }, "×");
+  const text = h("span", { class: "file-text" }, h("span", { class: "file-name" }, file.name), h("small", {}, sizeWords(file.size)));
+  const element = h("li", { class: "file-row is-sending" }, picture, text, state, remove, bar);
+  let address = null;
+
+  function settle(outcome, words) {
+    element.classList.remove("is-sending");
+    element.classList.add(outcome);
+    state.textContent = words;
+    bar.remove();
+  }
+
+  // Only what the server has taken is shown: it has looked how large the picture says it is.
+  function showPicture() {
+    if (!file.type.startsWith("image/")) return;
+    address = URL.createObjectURL(file);
+    const image = h("img", { src: address, alt: "", decoding: "async" });
+    image.addEventListener("error", () => picture.replaceChildren(icon("file")));
+    picture.replaceChildren(image);
+  }
+
+  uploads.send(file, (share) => (bar.value = share)).then(
+    () => {
+      settle("is-sent", "✓");
+      state.title = "Sent";
+      showPicture();
+    },
+    (error) => {
+      settle("is-failed", "✕");
+      if (element.isConnected) onProblem(fileWords(error));
+    },
+  );
+  return {
+    file,
+    element,
+    release() {
+      element.remove();
+      uploads.cancel(file);
+      if (address) URL.revokeObjectURL(address);
+    },
+  };
+}
+
+export function makeFile(field, { id, onCommit, onProblem, uploads }) {
+  const isMany = field.kind === "files";
+  let rows = [];
+  const input = h("input", { type: "file", id, multiple: isMany, class: "file-input" });
+  const text = h("span", { class: "file-hint" });
+  const zone = h("label", { for: id, class: "drop" }, icon("file"), text, input);
+  const list = h("ul", { class: "files" });
+
+  function show() {
+    const more = rows.length > 0;
+    const one = more ? "Choose another file" : "Choose a file or drop it here";
+    text.textContent = isMany ? (more ? "Add more files" : "Choose files or drop them here") : one;
+    list.hidden = !more;
+  }
+
+  function remove(row) {
+    row.release();
+    rows = rows.filter((each) => each !== row);
+    onProblem("");
+    show();
+  }
+
+  function take(files) {
+    const chosen = [...files].slice(0, isMany ? undefined : 1);
+    if (chosen.length === 0) return;
+    onProblem("");
+    if (!isMany) for (const row of rows) remove(row);
+    for (const file of chosen) {
+      const row = makeRow(file, { uploads, onProblem, onRemove: () => remove(row) });
+      rows.push(row);
+      list.append(row.element);
+    }
+    input.value = ""; // the same file may be chosen again
+    show();
+    onCommit?.();
+  }
+
+  input.addEventListener("change", () => take(input.files));
+  takeDrops(zone, take);
   show();
   return {
-    element: zone,
+    element: h("div", { class: "file-field" }, zone, list),
     read() {
-      if (files.length === 0) throw new FieldProblem("Choose a file");
-      return isMany ? files : files[0];
+      if (rows.length === 0) throw new FieldProblem("Choose a file");
+      return isMany ? rows.map((row) => row.file) : rows[0].file;
     },
     write() {}, // a browser lets nobody preset a file
     clear() {
-      files = [];
-      input.value = "";
-      show();
+      for (const row of rows) remove(row);
     },
   };
 }

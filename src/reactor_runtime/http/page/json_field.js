@@ -1,14 +1,15 @@
 // Lists, objects and values of no declared type: written as JSON and checked while typing.
 
+import { makeAttachment } from "./attachment.js";
 import { h } from "./element.js";
 import { FieldProblem } from "./field_problem.js";
-import { checkValue } from "./schema.js";
+import { checkValue, holdsFiles } from "./schema.js";
 
 function example({ type }) {
   return { array: "[ ]", object: "{ }" }[type] ?? "JSON";
 }
 
-export function makeJson(field, { id, onCommit, onInput }) {
+export function makeJson(field, { id, onCommit, onInput, ...others }) {
   const area = h("textarea", { id, rows: 2, class: "code", spellcheck: "false", autocomplete: "off" });
   area.placeholder = example(field.schema);
 
@@ -28,8 +29,10 @@ export function makeJson(field, { id, onCommit, onInput }) {
   area.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) onCommit();
   });
+  const takesFiles = holdsFiles(field.schema, field.components);
+  const attach = takesFiles ? makeAttachment(area, { onInput, ...others }) : null;
   return {
-    element: area,
+    element: attach ? h("div", { class: "code-with-files" }, area, attach) : area,
     read,
     write(value) {
       area.value = JSON.stringify(value, null, compact(value) ? 0 : 2);

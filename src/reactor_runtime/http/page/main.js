@@ -16,6 +16,7 @@ import { assignKeys } from "./shortcuts.js";
 import { Sound } from "./sound.js";
 import { Stage } from "./stage.js";
 import { Stats } from "./stats.js";
+import { Uploads } from "./uploads.js";
 import { endingWords, noPictureWords, refusalWords } from "./words.js";
 
 const find = (id) => document.getElementById(id);
@@ -24,7 +25,7 @@ const address = new URL(location.href);
 const server = new Server(new URL(".", address), address.searchParams.get("token") ?? "");
 const connection = new Connection(server);
 const log = new Log(find("feed"));
-const dispatch = new Dispatch(connection, server, log);
+const dispatch = new Dispatch(connection, new Uploads(connection, server), log);
 const controls = new Controls(find("controls"), dispatch);
 const stage = new Stage(find("tiles"), find("overlay"));
 const sound = new Sound(find("sound-button"), find("volume"));

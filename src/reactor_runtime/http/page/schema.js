@@ -16,6 +16,18 @@ function isUpload(schema) {
   return schema.reference === "ReactorUploadReference" || schema.format === "reactor-upload-reference";
 }
 
+/** Whether a file may stand somewhere inside a value of `raw`. */
+export function holdsFiles(raw, components, seen = new Set()) {
+  const schema = resolve(raw, components);
+  if (isUpload(schema)) return true;
+  if (schema.reference && seen.has(schema.reference)) return false;
+  seen.add(schema.reference);
+  const open = schema.additionalProperties;
+  const inside = [...(schema.anyOf ?? schema.oneOf ?? []), ...Object.values(schema.properties ?? {}), ...(schema.prefixItems ?? [])];
+  for (const each of [schema.items, open]) if (each && typeof each === "object") inside.push(each);
+  return inside.some((each) => holdsFiles(each, components, seen));
+}
+
 /** A step that gives at least 100 positions: 1, 2 or 5 times a power of ten. */
 export function sliderStep(low, high) {
   const raw = (high - low) / 100;

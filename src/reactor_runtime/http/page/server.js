@@ -1,5 +1,7 @@
 // The server over HTTP: every route the page calls, and the one error they all raise.
 
+import { nameOf, typeOf } from "./file_facts.js";
+
 const TIMEOUT_MS = 10_000;
 
 /** A route refused or the server did not answer (`status` 0). */
@@ -18,13 +20,16 @@ function detailOf(body, status) {
   return `status ${status}`;
 }
 
-async function bodyOf(response) {
-  const text = await response.text();
+function parsed(text) {
   try {
     return text ? JSON.parse(text) : null;
   } catch {
     return null;
   }
+}
+
+async function bodyOf(response) {
+  return parsed(await response.text());
 }
 
 export class Server {
@@ -142,14 +147,28 @@ export class Server {
   }
 
   async reserveUpload(sessionId, file) {
-    const body = { name: file.name, size: file.size, mime_type: file.type || "application/octet-stream" };
-    return (await this.#json("POST", `sessions/${sessionId}/uploads`, body)).answer;
+    const body = { name: nameOf(file), size: file.size, mime_type: typeOf(file) };
+    return (await this.#json("POST", `sessions/${encodeURIComponent(sessionId)}/uploads`, body)).answer;
   }
 
-  async putUpload(url, file) {
-    const headers = { "Content-Type": file.type || "application/octet-stream" };
-    const response = await this.#fetch(url, { method: "PUT", body: file, headers }, 600_000);
-    if (!response.ok) throw new ServerError(response.status, detailOf(await bodyOf(response), response.status));
+  /** Send a reserved file to its path; `onProgress` hears how much of it has gone, from 0 to 1. */
+  putUpload(path, file, onProgress, signal) {
+    const request = new XMLHttpRequest(); // fetch() does not tell how far it is
+    return new Promise((resolve, reject) => {
+      request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(loaded / total));
+      request.addEventListener("load", () => {
+        if (request.status < 300) resolve();
+        else reject(new ServerError(request.status, detailOf(parsed(request.responseText), request.status)));
+      });
+      request.addEventListener("error", () => reject(new ServerError(0, "the connection broke off")));
+      signal.addEventListener("abort", () => {
+        request.abort();
+        reject(signal.reason);
+      });
+      request.open("PUT", new URL(path, this.#base));
+      request.setRequestHeader("Content-Type", typeOf(file));
+      request.send(file);
+    });
   }
 }
 

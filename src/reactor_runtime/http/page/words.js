@@ -135,7 +135,6 @@ const REFUSALS = {
   no_reply: "No answer within ten seconds",
   not_connected: "Not connected",
   message_too_large: "It is too large to send",
-  uploads_unavailable: "This server does not take files",
 };
 
 /** A refused command in plain words, with the server's own message where it adds something. */
@@ -145,6 +144,21 @@ export function refusalWords(code, detail = "") {
   if (!known) return ownMessage || humanCode(code);
   if (code === "internal_error") return known;
   return ownMessage ? `${known}: ${ownMessage}` : known;
+}
+
+/** Why a file was not sent. */
+export function fileWords({ status, code, detail, message }) {
+  if (typeof code === "string") return refusalWords(code, detail);
+  switch (status) {
+    case 0:
+      return "The file was not sent: the connection broke off";
+    case 404:
+      return "The file was not sent: its session has ended";
+    case 408:
+      return "The file was not sent: it went too slowly";
+  }
+  const words = detail ?? message ?? "";
+  return words ? `The file was not sent: ${words}` : "The file was not sent";
 }
 
 function humanCode(code) {

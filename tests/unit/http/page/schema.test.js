@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { checkValue, humanName, readField, readSchema, sliderStep } from "./page/schema.js";
+import { checkValue, holdsFiles, humanName, readField, readSchema, sliderStep } from "./page/schema.js";
 
 const upload = { $ref: "#/components/schemas/ReactorUploadReference" };
 const components = { ReactorUploadReference: { type: "object", format: "reactor-upload-reference" } };
@@ -20,6 +20,21 @@ test("each schema has its kind of control", () => {
   assert.equal(kind({ type: "array", items: { type: "number" } }), "json");
   assert.equal(kind({ type: "object", additionalProperties: { type: "string" } }), "json");
   assert.equal(kind({}), "json");
+});
+
+test("a file may stand anywhere inside a value", () => {
+  const layer = { type: "object", properties: { title: { type: "string" }, file: upload } };
+  const known = { ...components, Layer: layer, Tree: { type: "object", properties: { next: { $ref: "#/x/Tree" } } } };
+  const holds = (schema) => holdsFiles(schema, known);
+  assert.ok(holds(layer));
+  assert.ok(holds({ type: "array", items: { $ref: "#/components/schemas/Layer" } }));
+  assert.ok(holds({ type: "array", items: { anyOf: [upload, { type: "null" }] } }));
+  assert.ok(holds({ type: "object", additionalProperties: { type: "array", items: upload } }));
+  assert.ok(holds({ type: "array", prefixItems: [{ type: "string" }, upload] }));
+  assert.ok(!holds({ type: "object", additionalProperties: true }));
+  assert.ok(!holds({ type: "array", items: { type: "string" } }));
+  assert.ok(!holds({ $ref: "#/x/Tree" }));
+  assert.ok(!holds({}));
 });
 
 test("null beside a type makes it optional and keeps its kind", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { mayFollow, Phase } from "./page/phase.js";
-import { captureWords, endingWords, noPictureWords, phaseWords, refusalWords } from "./page/words.js";
+import { captureWords, endingWords, fileWords, noPictureWords, phaseWords, refusalWords } from "./page/words.js";
 
 test("every phase has words, and every phase a person is stuck in has something to do", () => {
   for (const phase of Object.values(Phase)) {
@@ -35,6 +35,15 @@ test("each way a session ends is told in plain words", () => {
   }
   assert.match(endingWords("quota used up").text, /quota used up/);
   assert.equal(endingWords("").title, "The session has ended");
+});
+
+test("a file that was not sent says why", () => {
+  assert.match(fileWords({ status: 413, detail: "the file is larger than 1 MiB" }), /larger than 1 MiB/);
+  assert.match(fileWords({ status: 0 }), /broke off/);
+  assert.match(fileWords({ status: 404, detail: "Unknown upload" }), /session has ended/);
+  assert.match(fileWords({ status: 408, detail: "x" }), /slowly/);
+  assert.equal(fileWords({ code: "not_connected" }), "Not connected");
+  assert.match(fileWords(new Error("it was called off")), /called off/);
 });
 
 test("the detail of an error reaches the person", () => {
