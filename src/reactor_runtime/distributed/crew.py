@@ -4,9 +4,11 @@ That thread lives as long as the ranks do, because the kernel ends them with it.
 pipes into the log, passes on what they say beside their answers, and sees them end.
 """
 
+import math
 import os
 import selectors
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -43,7 +45,7 @@ class Crew:
         self.inbox = Inbox(self.processes, on_notice)
         self._on_news = on_news
         self._mark = mark
-        self._living: set[int] = set()
+        self._living: dict[int, float] = {}  # until when an exit is awaited; inf if none is due
         self._guard: GuardProcess | None = None
         self._selector = selectors.DefaultSelector()  # its data is what to do
         self._bell = _Bell()
@@ -112,13 +114,14 @@ class Crew:
         finally:
             begun.set()
         while not self._is_over:
-            for key, _ in self._selector.select():
+            for key, _ in self._selector.select(self._patience_s()):
                 if not self._is_over:
                     key.data()
+            self._lose_overdue()
 
     def _adopt(self, process: WorkerProcess) -> None:
         self.processes.append(process)
-        self._living.add(process.rank)
+        self._living[process.rank] = math.inf
         self.inbox.adopt(process.rank)
         self._watch(process.channel, partial(self._hear, process))
         if process.exit_file >= 0:
@@ -138,22 +141,38 @@ class Crew:
             self._selector.unregister(output)
 
     def _hear(self, process: WorkerProcess) -> None:
-        if process.rank in self._living and not self.inbox.hear(process):
+        if self._living.get(process.rank) != math.inf or self.inbox.hear(process):
+            return
+        self._selector.unregister(process.channel)  # it will not speak again
+        self._living[process.rank] = time.monotonic() + _EXIT_CODE_S
+        if process.exit_file < 0:
             self._lose(process)
 
     def _lose(self, process: WorkerProcess) -> None:
-        """Stop listening to a rank that will not speak again; learn how it ended."""
+        """Tell that a rank has ended, or never will; and how, if it has."""
         if process.rank not in self._living:
             return
-        self._living.discard(process.rank)
-        self.inbox.hear(process)
-        self._selector.unregister(process.channel)
+        until = self._living.pop(process.rank)
+        if until == math.inf:
+            self.inbox.hear(process)
+            self._selector.unregister(process.channel)
         if process.exit_file >= 0:
             self._selector.unregister(process.exit_file)
-        exit_code = process.wait(_EXIT_CODE_S)
+        # Only where an exit cannot be watched is it waited for; this thread empties the pipes.
+        exit_code = process.wait(0.0 if process.exit_file >= 0 else _EXIT_CODE_S)
         process.outputs[1].drain_rest()
         self.inbox.add(Died(process.rank, exit_code, process.last_words()))
         self._on_news()
+
+    def _patience_s(self) -> float | None:
+        until = min(self._living.values(), default=math.inf)
+        return None if until == math.inf else max(0.0, until - time.monotonic())
+
+    def _lose_overdue(self) -> None:
+        """Stop waiting for the exit of ranks that closed their channel and live on."""
+        now = time.monotonic()
+        for rank in [rank for rank, until in self._living.items() if until <= now]:
+            self._lose(self.processes[rank])
 
 
 class _Bell:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 from tests.process.distributed.traces import is_alive
-from tests.process.distributed.workers import Breaks, Painter
+from tests.process.distributed.workers import Breaks, HangsUp, Painter
 
 from reactor_runtime.distributed.worker_group import WorkerGroup
-from reactor_runtime.errors import WorkerTimeout
+from reactor_runtime.errors import WorkerCrashed, WorkerTimeout
 
 MakeGroup = Callable[..., WorkerGroup]
 TURN_S = 0.5
@@ -106,3 +106,14 @@ class Hesitates(Painter):
         if self.is_leader:
             raise ValueError("not me")
         time.sleep(60)
+
+
+def test_a_rank_that_hangs_up_and_lives_is_dead_to_the_group(make_group: MakeGroup) -> None:
+    group = make_group(HangsUp)
+    group.start()
+    pids = group.pids
+    with pytest.raises(WorkerCrashed) as caught:
+        group.generate(0)
+    assert not isinstance(caught.value, WorkerTimeout)
+    assert (caught.value.rank, caught.value.exit_code) == (1, None)
+    assert not any(map(is_alive, pids))

@@ -149,3 +149,12 @@ class Breaks(DistributedWorker):
         where, planned, fault = self.plan
         if self.rank == where and phase == planned:
             break_down(fault, self.marks)
+
+
+class HangsUp(DistributedWorker):
+    """Rank 1 closes whatever joins it to the group, and lives on."""
+
+    def generate_chunk(self, index: int, controls: Any) -> None:
+        if self.rank == 1:
+            os.closerange(3, 1024)
+            time.sleep(60)
