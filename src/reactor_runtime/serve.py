@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from reactor_runtime.announcements import print_error
 from reactor_runtime.busy_threads import busy_threads
-from reactor_runtime.errors import AddressError, ConfigurationError
+from reactor_runtime.errors import AddressError, ConfigurationError, SettingError
 from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.http.listening_socket import open_sockets
 from reactor_runtime.log import configure
@@ -46,7 +46,15 @@ _PLAIN_VARIABLES = {
 
 
 def main() -> NoReturn:
-    """Serve the manifest in the current folder and end the process."""
+    """Serve the manifest in the current folder and end the process.
+
+    Raises:
+        SettingError: It is not called on the main thread: most likely by the very module that is
+            being imported to be served.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        found = "a call from a module that is itself being served"
+        raise SettingError("serve.main()", found, "it under `if __name__ == '__main__':`")
     try:
         settings = resolve_settings(".", environ=with_plain_variables(os.environ)).settings
     except ConfigurationError as error:

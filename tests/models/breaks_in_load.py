@@ -1,4 +1,4 @@
-"""A model that does not survive ``load``, in the way ``BREAK`` says."""
+"""A model that does not survive ``load``, in the way ``BREAK`` says, on rank ``BREAK_RANK``."""
 
 import os
 import signal
@@ -16,6 +16,8 @@ class Picture(Output):
 class BreaksInLoad(ReactorModel):
     def load(self, config_path: object) -> None:
         how = os.environ.get("BREAK", "")
+        if os.environ.get("BREAK_RANK", str(self.rank)) != str(self.rank):
+            return
         if how == "raise":
             raise ValueError("the weights\nare bad")
         if how == "exit":

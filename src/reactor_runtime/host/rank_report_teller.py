@@ -1,5 +1,7 @@
 """RankReportTeller: what the ranks report, told to the outlet as a host in process would."""
 
+from collections.abc import Sequence
+
 from reactor_runtime.distributed.failure_report import original_of
 from reactor_runtime.distributed.messages import Failure
 from reactor_runtime.errors import WorkerError
@@ -88,9 +90,10 @@ def restored(failure: Failure) -> BaseException:
 def told_cause(error: WorkerError) -> BaseException:
     """Return what the author's code raised on a rank, with its traceback as a note."""
     cause = error.__cause__ or error
-    cause.add_note(f"on {_named(error.ranks)}:\n{error.traceback.rstrip()}")
+    cause.add_note(f"on {named(error.ranks)}:\n{error.traceback.rstrip()}")
     return cause
 
 
-def _named(ranks: tuple[int, ...]) -> str:
+def named(ranks: Sequence[int]) -> str:
+    """Return ranks in words: ``rank 1``, ``ranks 0, 2``."""
     return f"rank{'' if len(ranks) == 1 else 's'} {', '.join(map(str, ranks))}"

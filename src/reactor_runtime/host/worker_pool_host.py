@@ -28,7 +28,7 @@ from reactor_runtime.host.pool_pump import PoolPump
 from reactor_runtime.host.pool_settings import PoolSettings
 from reactor_runtime.host.rank_model import LoadModel, RankModel
 from reactor_runtime.host.rank_parts import LoadOrder
-from reactor_runtime.host.rank_report_teller import told_cause
+from reactor_runtime.host.rank_report_teller import named, told_cause
 from reactor_runtime.log import get_logger
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.input_buffer import InputFrame
@@ -175,7 +175,9 @@ class WorkerPoolHost(ModelHost):
         """Return what ``start`` raises for what the group said."""
         cause = error.__cause__
         if isinstance(error, WorkerError) and isinstance(cause, ModelLoadError):
-            return ModelLoadError(cause.model, cause.phase, cause.reason)
+            everybody = len(error.ranks) == self._parts.group.world_size
+            where = "" if everybody else f" (on {named(error.ranks)})"
+            return ModelLoadError(cause.model, cause.phase, f"{cause.reason}{where}")
         phase = getattr(error, "phase", "load")
         return ModelLoadError(self._order.where, phase, str(error))
 
