@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import uvicorn
 from starlette.types import ASGIApp
 
-from reactor_runtime.http.patience import ImpatientProtocol, impatient_protocol
+from reactor_runtime.http.patience import ImpatientProtocol, accepted_at_once, impatient_protocol
 
 DRAIN_S = 2
 
@@ -25,6 +25,7 @@ class HttpServer:
         config = uvicorn.Config(
             app,
             http=protocol or impatient_protocol(),
+            backlog=accepted_at_once(),
             ws="none",
             lifespan="off",
             log_config=None,

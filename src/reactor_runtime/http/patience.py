@@ -5,6 +5,7 @@ does not read the answer, would hold one of the process's descriptors each for e
 """
 
 import asyncio
+import resource
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_LIMIT_S = 10.0
 READ_LIMIT_S = 30.0
 MAX_WAITING = 256
+MAX_ACCEPTED = 64
 
 
 class Patience:
@@ -106,14 +108,27 @@ class ImpatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
 
+def most_waiting() -> int:
+    """Return how many idle connections leave descriptors enough for those that are at work."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed == resource.RLIM_INFINITY:
+        return MAX_WAITING
+    return max(1, min(MAX_WAITING, allowed // 4))
+
+
+def accepted_at_once() -> int:
+    """Return how many connections may be accepted before the limit on idle ones can act."""
+    return max(1, min(MAX_ACCEPTED, most_waiting() // 2))
+
+
 def impatient_protocol(
     head_limit_s: float = HEAD_LIMIT_S,
     read_limit_s: float = READ_LIMIT_S,
-    max_waiting: int = MAX_WAITING,
+    max_waiting: int | None = None,
 ) -> type[ImpatientProtocol]:
     """Return the protocol of one server, whose connections share the limits."""
     limits: dict[str, Any] = {
-        "heads": Patience(head_limit_s, max_waiting),
+        "heads": Patience(head_limit_s, max_waiting or most_waiting()),
         "readers": Patience(read_limit_s),
     }
     return type("ServerProtocol", (ImpatientProtocol,), limits)
