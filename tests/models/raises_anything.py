@@ -32,6 +32,12 @@ def fail_with(error: BaseException) -> Callable[[], None]:
     return fail
 
 
+def this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
+
+
 WAYS: dict[str, Callable[[], None]] = {
     "KeyboardInterrupt": fail_with(KeyboardInterrupt()),
     "SystemExit": fail_with(SystemExit(0)),
@@ -68,6 +74,28 @@ class RaisesAnything(ReactorModel):
         WAYS[way]()
 
     @event
+    async def cancel_me(self) -> None:
+        this_task().cancel()
+        await asyncio.sleep(0)
+
+    @event
+    def cancel_me_later(self) -> None:
+        this_task().cancel()
+
+    @event
+    async def cancel_everything(self) -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+
+    @event
+    def cancel_everything_soon(self) -> None:
+        def strike() -> None:
+            for task in asyncio.all_tasks():
+                task.cancel()
+
+        asyncio.get_running_loop().call_later(0.05, strike)
+
+    @event
     def echo(self, text: str) -> Note:
         return Note(text=text)
 
@@ -91,7 +119,10 @@ class RaisesAnything(ReactorModel):
     def process_input(self) -> None:
         self.reach("process_input")
 
-    def generate(self, input: Any) -> None:
+    async def generate(self, input: Any) -> None:
+        if self.plan.pop("cancel", None):
+            this_task().cancel()
+            await asyncio.sleep(0)
         self.reach("generate")
 
     async def process_output(self, outcome: Any) -> None:

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from reactor_runtime.model.author_call import attempt, with_advice
+from reactor_runtime.model.author_call import attempt, cancel, with_advice
 
 
 class AuthorLoop:
@@ -23,13 +23,14 @@ class AuthorLoop:
         loop: The same.
         context: Of everything that runs here: what author code sets in it, ``numpy.errstate``
             say, the code after it sees.
+        is_cancelled: ``cancel`` was called.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.context = contextvars.copy_context()
+        self.is_cancelled = False
         self._task: asyncio.Task[Any] | None = None
-        self._is_cancelled = False
 
     def attempt(self, function: Callable[[], Any]) -> tuple[Any, BaseException | None]:
         """Call *function* and return what it returned, awaited where it has to be, or raised.
@@ -56,19 +57,19 @@ class AuthorLoop:
         """
         asyncio.set_event_loop(self.loop)
         self._task = self.loop.create_task(work, context=self.context)
-        if self._is_cancelled:
-            self._task.cancel()
+        if self.is_cancelled:
+            cancel(self._task)
         return self.loop.run_until_complete(self._task)
 
     def cancel(self) -> None:
         """Cancel what runs; what would run later does not."""
-        self._is_cancelled = True
+        self.is_cancelled = True
         self.loop.call_soon_threadsafe(self._cancel_task)
 
     def _cancel_task(self) -> None:
         if self._task is not None:
-            self._task.cancel()
+            cancel(self._task)
 
     def _check(self) -> None:
-        if self._is_cancelled:
+        if self.is_cancelled:
             raise asyncio.CancelledError

@@ -5,6 +5,7 @@ import asyncio
 from reactor_runtime.errors import BufferClosed
 from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.turn_source import TurnSource
+from reactor_runtime.model.author_call import cancel
 from reactor_runtime.model.step import StepCompleted
 
 
@@ -40,7 +41,7 @@ class Body:
     def cancel(self) -> None:
         """End it."""
         if self._task is not None:
-            self._task.cancel()
+            cancel(self._task)
 
     def take_failure(self) -> BaseException | None:
         """Return what it raised, once."""

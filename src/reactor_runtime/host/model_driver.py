@@ -3,6 +3,7 @@
 It knows no loop, gate or thread: who applies events and when is its host's business.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -93,8 +94,17 @@ class ModelDriver:
 
     async def run(self) -> BaseException | None:
         """Run the model's body; return what it raised."""
-        _, error = await attempt(self.model.run)
+        _, error = await attempt(self._run_body)
         return error
+
+    async def _run_body(self) -> None:
+        running = self.model.run()
+        if not inspect.isawaitable(running):
+            raise TypeError(
+                f"{type(self.model).__name__}.run() must be `async def` and not yield; it returned "
+                f"{type(running).__name__}"
+            )
+        await running
 
     async def _start_session(self, event: SessionStarted) -> Outcome:
         self._session_id = event.session_id

@@ -21,8 +21,12 @@ from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.session_life import SessionLife
 from reactor_runtime.host.stepper import Stepper
 from reactor_runtime.host.turn_source import BodyState
+from reactor_runtime.log import get_logger
+from reactor_runtime.model.author_call import is_ours, outlive_cancellation
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.input_handles import input_buffers
+
+log = get_logger(__name__)
 
 
 class ModelLoop:
@@ -58,10 +62,20 @@ class ModelLoop:
                 parts.changed.clear()
                 if self._is_free:
                     await self._turn(body, life)
-                await parts.changed.wait()
+                await self._news()
             await self._apply_pending(body, life)
             await life.end("stopped")
             body.cancel()
+
+    async def _news(self) -> None:
+        """Wait for something to look at."""
+        try:
+            await self._parts.changed.wait()
+        except asyncio.CancelledError as error:
+            if is_ours(error):
+                raise
+            log.warning("model_loop_cancelled", cause="author code cancels tasks it did not start")
+            await outlive_cancellation()
 
     def stop(self) -> None:
         """Let ``run`` return once the step that runs has ended."""

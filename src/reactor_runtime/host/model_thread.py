@@ -71,8 +71,8 @@ class ModelThread:
             with asyncio.Runner() as runner:
                 self._loop = AuthorLoop(runner.get_loop())
                 main(self._loop)
-        except asyncio.CancelledError:
-            pass
+        except asyncio.CancelledError as raised:
+            error = None if self._loop is not None and self._loop.is_cancelled else raised
         except BaseException as raised:  # noqa: BLE001 - the top of a thread
             error = raised
         finally:

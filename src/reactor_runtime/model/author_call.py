@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
+_OURS: Final = "ended by the runtime"
 _ADVICE: Final = {
     "cannot be called from a running event loop": "this method runs in the model's event loop; "
     "make it `async def` and await (load() and warmup() may call asyncio.run())",
@@ -26,22 +27,49 @@ async def attempt(
 ) -> tuple[Any, BaseException | None]:
     """Call *function* and return what it returned, or what it raised.
 
-    An author's ``sys.exit()``, ``KeyboardInterrupt`` or a cancellation that nobody asked of this
-    task is a failure like any other: none may end the loop it runs on.
+    An author's ``sys.exit()``, ``KeyboardInterrupt`` or a cancellation that is not ``cancel``'s is
+    a failure like any other: none may end the loop it runs on.
     """
     task = _this_task()
+    outcome: tuple[Any, BaseException | None]
     try:
-        return await settle(function(*args, **kwargs)), None
+        outcome = await settle(function(*args, **kwargs)), None
     except asyncio.CancelledError as error:
-        if task is not None and task.cancelling():
+        if is_ours(error):
             raise
-        return None, error
+        outcome = None, error
     except GeneratorExit as error:
         if _this_task() is not task:  # nobody raised it: this coroutine is being closed
             raise
-        return None, error
+        outcome = None, error
     except BaseException as error:  # noqa: BLE001 - author code: anything comes out
-        return None, with_advice(error)
+        outcome = None, with_advice(error)
+    await outlive_cancellation()
+    return outcome
+
+
+def cancel(task: "asyncio.Task[Any]") -> None:
+    """Cancel a task of the runtime's that runs author code. Authors cancel whatever they find."""
+    task.cancel(_OURS)
+
+
+def is_ours(error: asyncio.CancelledError) -> bool:
+    """Return whether ``cancel`` caused *error*."""
+    return error.args == (_OURS,)
+
+
+async def outlive_cancellation() -> None:
+    """Undo a cancellation of this task that was not ``cancel``'s, delivered yet or not."""
+    task = _this_task()
+    if task is None or not task.cancelling():
+        return
+    while task.uncancel():
+        pass
+    try:
+        await asyncio.sleep(0)  # before Python 3.13 it is still to come
+    except asyncio.CancelledError as error:
+        if is_ours(error):
+            raise
 
 
 def _this_task() -> "asyncio.Task[Any] | None":

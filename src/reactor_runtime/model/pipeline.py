@@ -1,5 +1,6 @@
 """ReactorPipeline: a model whose body is a generator."""
 
+import inspect
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any, ClassVar, Self
@@ -74,6 +75,8 @@ class GeneratorBody:
     def _started(self) -> AsyncIterator[Any] | Iterator[Any]:
         generator = self._model.inference()
         if not isinstance(generator, AsyncIterator | Iterator):
+            if inspect.iscoroutine(generator):
+                generator.close()
             raise TypeError(
                 f"{type(self._model).__name__}.inference() must be a generator, sync or async; "
                 f"it returned {type(generator).__name__}"

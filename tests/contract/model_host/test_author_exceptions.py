@@ -1,7 +1,7 @@
 """Whatever author code raises, wherever: it ends what the table of failures says and no more."""
 
 import pytest
-from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.conftest import Serve, in_process_only
 from tests.models.raises_anything import WAYS
 
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure
@@ -48,3 +48,44 @@ async def test_a_session_that_fails_is_the_only_one(serve: Serve, moment: str) -
     assert {f.kind for f in failures} == {kind}
     assert len(failures) == len(WAYS)
     assert not any(f.fatal for f in failures)
+
+
+@pytest.mark.parametrize(
+    ("command", "code"), [("cancel_me", "internal_error"), ("cancel_me_later", None)]
+)
+async def test_a_handler_that_cancels_its_task_ends_nothing_else(
+    serve: Serve, command: str, code: str | None
+) -> None:
+    stage = await serve("raises_anything")
+    stage.open()
+    for _ in range(3):
+        assert (await stage.ask(command)).error_code == code
+    assert await stage.ask_text("echo", text="still here") == "still here"
+    assert stage.outlet.of(HostFailure) == []
+
+
+async def test_a_step_that_cancels_its_task_ends_its_session_loudly(serve: Serve) -> None:
+    stage = await serve("raises_anything")
+    stage.start()
+    await stage.ask("at", moment="cancel", way="yes")
+    stage.join()
+    await stage.closed()
+    (failure,) = stage.outlet.of(HostFailure)
+    assert (failure.kind, failure.message) == (FailureKind.STEP, "CancelledError")
+    stage.open("s2")
+    assert await stage.ask_text("echo", text="still here") == "still here"
+
+
+@in_process_only
+@pytest.mark.parametrize("command", ["cancel_everything", "cancel_everything_soon"])
+async def test_who_cancels_every_task_ends_the_session_alone(
+    serve: Serve, command: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("raises_anything")
+    for session in ("s1", "s2"):
+        stage.open(session)
+        await stage.ask(command)
+        await stage.closed(session)
+    assert [f.fatal for f in stage.outlet.of(HostFailure)] == [False, False]
+    stage.open("s3")
+    assert await stage.ask_text("echo", text="still here") == "still here"

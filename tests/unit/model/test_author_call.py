@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from reactor_runtime.model.author_call import attempt, settle, with_advice
+from reactor_runtime.model.author_call import attempt, cancel, settle, with_advice
 
 
 async def later(value: int) -> int:
@@ -34,7 +34,7 @@ async def test_an_attempt_returns_what_was_returned_or_raised() -> None:
 async def test_a_cancellation_that_was_asked_for_is_heeded() -> None:
     task = asyncio.ensure_future(attempt(asyncio.Event().wait))
     await asyncio.sleep(0)
-    task.cancel()
+    cancel(task)
     with pytest.raises(asyncio.CancelledError):
         await task
 
