@@ -225,8 +225,9 @@ def session_settings(settings: ServeSettings) -> SessionSettings:
 
 def upload_settings(settings: ServeSettings) -> UploadSettings:
     """Return how much clients may send, and where it is kept."""
+    parent = settings.uploads_path
     return UploadSettings(
-        parent=settings.uploads_path,
+        parent=None if parent is None else parent.absolute(),  # the model may change the folder
         max_file_bytes=settings.max_upload,
         max_session_bytes=settings.max_session_uploads,
         max_picture_pixels=settings.max_picture_pixels,

@@ -83,6 +83,10 @@ def _bitrate(values: Mapping[str, Any]) -> int:
     return int(min(3_500_000, values["max_bitrate"]))
 
 
+def _session_uploads(values: Mapping[str, Any]) -> int:
+    return int(max(1 << 30, values["max_upload"]))
+
+
 _SERVER, _MODEL, _TIME, _MEDIA, _LOGS = "Server", "Model", "Time limits", "Media", "Logs"
 _UPLOADS = "Files from clients"
 
@@ -327,9 +331,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         name="max_session_uploads",
         kind=kinds.BYTES,
-        default=1 << 30,
+        computed=_session_uploads,
         group=_UPLOADS,
-        about="All files of one session together.",
+        about="All files of one session together, such as 1G.",
     ),
     Setting(
         name="max_picture_pixels",

@@ -127,6 +127,8 @@ RIGHT_VALUES: dict[str, tuple[str, Any]] = {
     "device": ("cuda:1", "cuda:1"),
     "bitrate": ("4M", 4_000_000),
     "max_bitrate": ("800k", 800_000),
+    "max_upload": ("2G", 2 << 30),
+    "min_free_disk": ("100k", 100 << 10),
     "max_resolution": ("1280x720", Resolution(width=1280, height=720)),
     "max_fps": ("29.97", 29.97),
     "host": ("0.0.0.0", "0.0.0.0"),

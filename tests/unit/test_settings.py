@@ -108,6 +108,11 @@ VALUES: dict[str, tuple[str, Any]] = {
     "public_address": ("203.0.113.7", "203.0.113.7"),
     "max_resolution": ("1280X720", Resolution(width=1280, height=720)),
     "bitrate": ("2.5M", 2_500_000),
+    "max_upload": ("1.5G", 3 << 29),
+    "max_session_uploads": ("64 MiB", 64 << 20),
+    "min_free_disk": ("0", 0),
+    "max_picture_pixels": ("1000000", 1_000_000),
+    "uploads_path": ("/var/files", Path("/var/files")),
     "init_process_group": ("off", False),
     "stop_grace_s": ("0", 0.0),
     "log_level": ("debug", "debug"),
@@ -139,6 +144,9 @@ def test_text_becomes_the_right_value(name: str) -> None:
         ("log_level", "loud", "debug, info"),
         ("log_format", "xml", "text, json"),
         ("bitrate", "0", "bits per second"),
+        ("max_upload", "1 apple", "256M"),
+        ("max_upload", "-1M", "256M"),
+        ("max_picture_pixels", "0", "at least 1"),
     ],
 )
 def test_a_wrong_value_names_its_source_and_what_is_wanted(
@@ -153,6 +161,13 @@ def test_a_wrong_value_names_its_source_and_what_is_wanted(
             resolve_settings("m:M", flags, env)
         assert caught.value.source == source
         assert wanted in caught.value.wanted
+
+
+def test_a_session_may_send_at_least_one_largest_file() -> None:
+    for given, wanted in (("1M", 1 << 30), ("4G", 4 << 30)):
+        assert resolve_settings("m:M", {"max_upload": given}, {}).settings.max_session_uploads == (
+            wanted
+        )
 
 
 def test_no_secret_is_shown(folder: Path) -> None:

@@ -78,5 +78,5 @@ def _default_of(setting: Setting) -> str:
         return f" Default {setting.default / 1e6:g}M."
     if setting.kind is BYTES:
         return f" Default {setting.default >> 20}M."
-    is_number = isinstance(setting.default, int | float)
-    return f" Default {f'{setting.default:g}' if is_number else setting.default}."
+    is_real = isinstance(setting.default, float)
+    return f" Default {f'{setting.default:g}' if is_real else setting.default}."

@@ -17,6 +17,7 @@ class UploadSettings:
         max_picture_pixels: Width times height of the largest picture, by its own header.
         reservations_per_s: How many files may be reserved per second, in the long run.
         reservation_burst: How many may be at once.
+        max_receiving: How many files may be on their way at once; each takes 1 MiB of memory.
         reservation_s: How long a reservation without its file counts.
         stall_timeout_s: The longest pause in a file that is being sent.
         min_bytes_per_s: How fast one must be sent altogether.
@@ -30,6 +31,7 @@ class UploadSettings:
     max_picture_pixels: int = 100_000_000
     reservations_per_s: float = 100.0
     reservation_burst: int = 500
+    max_receiving: int = 64
     reservation_s: float = 120.0
     stall_timeout_s: float = 10.0
     min_bytes_per_s: float = 16 * 1024

@@ -12,7 +12,12 @@ from typing import Final
 from weakref import WeakValueDictionary
 
 from reactor_runtime.clock import Clock
-from reactor_runtime.errors import ReactorError, UploadAbsentError, UploadStorageError
+from reactor_runtime.errors import (
+    ReactorError,
+    TooManyRequestsError,
+    UploadAbsentError,
+    UploadStorageError,
+)
 from reactor_runtime.log import get_logger
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.uploaded_file import UploadedFile
@@ -41,6 +46,7 @@ class UploadStore:
         self._settings, self._clock, self._metrics = settings, clock, metrics
         self._threads, self._folder = DiskThreads(), UploadFolder(settings.parent)
         self._ledger, self._session = UploadLedger(settings, clock.now()), mint_id()
+        self._receiving = 0
         self._at_hand: WeakValueDictionary[str, UploadedFile] = WeakValueDictionary()
         self._reads: dict[str, asyncio.Future[UploadedFile]] = {}
 
@@ -87,6 +93,7 @@ class UploadStore:
 
         Raises:
             UnknownUploadError: Nothing, or nothing any more, is reserved there.
+            TooManyRequestsError: Too many others are on their way.
             UploadConflictError: They have come, or are coming already.
             UploadRefusedError: They are more or fewer than were reserved.
             UploadLimitError: They are, or say that they are, more than this server takes.
@@ -95,7 +102,10 @@ class UploadStore:
         """
         ledger, began = self._ledger, self._clock.now()
         upload = ledger.at(slot, began)
+        if self._receiving >= self._settings.max_receiving:
+            raise TooManyRequestsError("files at once", 1)
         upload.begin()
+        self._receiving += 1
         path = self._folder.new_path(self._session)
         receiver = UploadReceiver(upload, path, self._settings, self._threads)
         try:
@@ -107,6 +117,8 @@ class UploadStore:
             self._metrics.uploads.labels("refused" if is_refused else "broken_off").inc()
             log.info("upload_failed", size=upload.spec.size, reason=str(error))
             raise
+        finally:
+            self._receiving -= 1
         ledger.settle(upload)
         self._metrics.uploads.labels("complete").inc()
         took_s = round(self._clock.now() - began, 3)

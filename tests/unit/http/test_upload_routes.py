@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +84,14 @@ async def door(tmp_path: Path) -> AsyncIterator[Door]:
     uploads = UploadSettings(
         parent=tmp_path, max_file_bytes=LIMIT, min_free_bytes=0, stall_timeout_s=0.5
     )
+    async with serving(uploads) as door:
+        yield door
+
+
+@asynccontextmanager
+async def serving(uploads: UploadSettings) -> AsyncIterator[Door]:
+    """A server whose session has begun."""
+    assert uploads.parent is not None
     room = Room(SessionSettings(uploads=uploads))
     await room.ready()
     await room.started()
@@ -97,7 +105,7 @@ async def door(tmp_path: Path) -> AsyncIterator[Door]:
         await server.wait_until_up()
         base = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(base_url=base, trust_env=False, timeout=20) as http:
-            yield Door(room, port, tmp_path, http)
+            yield Door(room, port, uploads.parent, http)
         await room.session.close()
         server.stop()
 
@@ -197,6 +205,26 @@ async def test_addresses_that_nobody_was_given_are_404(door: Door, path: str) ->
     line = await door.answer(door.head(path, "Content-Length: 1"), b"x")
     assert line.split()[1] in (b"404", b"405")
     assert door.files == []
+
+
+async def test_the_address_is_as_the_caller_reaches_us(door: Door) -> None:
+    body = {"name": "a", "size": 3, "mime_type": "a/b"}
+    headers = {"Host": "localhost:9", "X-Forwarded-Proto": "https"}
+    place = (await door.http.post(RESERVE, json=body, headers=headers)).json()
+    assert place["presigned_url"] == f"https://localhost:9/{place['path']}"
+
+
+async def test_too_many_and_no_room_have_answers_of_their_own(tmp_path: Path) -> None:
+    body = {"name": "a", "size": 3, "mime_type": "a/b"}
+    few = UploadSettings(parent=tmp_path, min_free_bytes=0, reservation_burst=1)
+    async with serving(few) as door:
+        assert (await door.http.post(RESERVE, json=body)).status_code == 201
+        refused = await door.http.post(RESERVE, json=body)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+    async with serving(UploadSettings(parent=tmp_path, min_free_bytes=1 << 60)) as door:
+        refused = await door.http.post(RESERVE, json=body)
+        assert refused.status_code == 507
+        assert "no room" in refused.json()["detail"]
 
 
 async def test_pages_from_elsewhere_may_not_send_and_ours_may(door: Door) -> None:

@@ -289,6 +289,19 @@ async def test_a_burst_of_reservations_is_slowed_down(tmp_path: Path) -> None:
         await shelf.reserve(1, "more")
 
 
+async def test_only_so_many_files_are_on_their_way_at_once(tmp_path: Path) -> None:
+    async with shelf_in(tmp_path, max_receiving=2) as shelf:
+        slots = [await shelf.reserve(upload_id=f"{n}") for n in range(3)]
+        sending = [asyncio.create_task(shelf.store.receive(s, 3, slowly(b"a"))) for s in slots[:2]]
+        await asyncio.sleep(0)
+        with pytest.raises(TooManyRequestsError):
+            await shelf.send(slots[2], b"abc")
+        for each in sending:
+            with pytest.raises(BodyTooSlowError):
+                await each
+        await shelf.send(slots[2], b"abc")
+
+
 async def test_a_reservation_lapses_and_makes_room(shelf: Shelf) -> None:
     slots = [await shelf.reserve(1 << 20, f"{n}") for n in range(4)]
     waiting = asyncio.create_task(shelf.store.fetch(["0"]))
