@@ -182,6 +182,38 @@ async def test_evil_names_are_labels_and_files_lie_under_our_names(
         assert (await reserve(http, 3, name="")).status_code == 400
 
 
+async def test_a_server_that_is_told_to_stop_waits_for_no_sender(tmp_path: Path) -> None:
+    with serving(MODEL, *FLAGS, "--uploads-path", str(tmp_path)) as served:
+        async with httpx.AsyncClient(base_url=served.url, trust_env=False) as http:
+            (await http.post("/start_session", json={})).raise_for_status()
+            sending = asyncio.create_task(pour(served, await path_for(http, LIMIT), 0))
+            await until(lambda: on_disk(tmp_path) > 0, 10)
+            assert await asyncio.to_thread(served.stop) == 0
+            assert await sending in ("404", "413", "reset")
+    assert os.listdir(tmp_path) == []
+
+
+async def test_sessions_full_of_files_leave_nothing_held(served: Served, tmp_path: Path) -> None:
+    pid, data = served.process.pid, b"x" * (1 << 20)
+    before = None
+    async with httpx.AsyncClient(base_url=served.url, trust_env=False, timeout=20) as http:
+        for number in range(30):
+            (await http.post("/start_session", json={})).raise_for_status()
+            for size in (1 << 20, 1 << 19):  # the second does not fit what was reserved
+                answer = await http.put(await path_for(http, size), content=data)
+                assert answer.status_code == (200 if size == len(data) else 400)
+            (await http.post("/stop_session")).raise_for_status()
+            served.wait_for_state("ready")
+            if number == 4:
+                before = holdings(pid)
+    assert before is not None
+    await until(lambda: on_disk(tmp_path) == 0, 5)
+    after = holdings(pid)
+    assert after.threads <= before.threads
+    assert after.descriptors <= before.descriptors + 1
+    assert after.resident_mb - before.resident_mb < 5
+
+
 async def test_a_killed_server_is_swept_by_the_next_beside_a_live_one(tmp_path: Path) -> None:
     """B50: what is left lies until the next start; what lives is left alone."""
 

@@ -24,13 +24,18 @@ class DiskThreads:
         """Do *work* and return what comes of it; nobody has to look at that.
 
         Raises:
-            UploadStorageError: Nothing is done any more.
+            UploadStorageError: They are closed.
         """
         if self._is_closed:
             raise UploadStorageError("the server is shutting down")
         future = asyncio.get_running_loop().run_in_executor(self._executor, work, *given)
         future.add_done_callback(_look_at)
         return future
+
+    def post(self, work: Callable[..., object], *given: Any) -> None:
+        """Do *work* some time; nothing happens once they are closed."""
+        if not self._is_closed:
+            self.run(work, *given)
 
     async def close(self, last: Callable[[], object], timeout_s: float) -> None:
         """Do one thing more, and wait for it at most *timeout_s*. Idempotent."""

@@ -71,7 +71,7 @@ class UploadReceiver:
 
     def discard(self) -> None:
         """Have everything removed that was written."""
-        self._threads.run(self._writer.discard)
+        self._threads.post(self._writer.discard)
 
     def _check_announced(self, announced: int | None) -> None:
         if announced is not None:

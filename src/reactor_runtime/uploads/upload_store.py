@@ -78,7 +78,7 @@ class UploadStore:
         except BaseException:
             ledger.remove(upload)
             if session != self._session:
-                self._threads.run(self._folder.remove, session)
+                self._threads.post(self._folder.remove, session)
             raise
         self._show()
         return upload
@@ -104,10 +104,10 @@ class UploadStore:
         upload = ledger.at(slot, began)
         if self._receiving >= self._settings.max_receiving:
             raise TooManyRequestsError("files at once", 1)
-        upload.begin()
-        self._receiving += 1
         path = self._folder.new_path(self._session)
         receiver = UploadReceiver(upload, path, self._settings, self._threads)
+        upload.begin()
+        self._receiving += 1
         try:
             upload.complete(path, await receiver.receive(announced, pieces))
         except BaseException as error:
@@ -171,7 +171,7 @@ class UploadStore:
             ledger.remove(upload)
         self._at_hand.clear()
         self._reads.clear()
-        self._threads.run(self._folder.remove, session)
+        self._threads.post(self._folder.remove, session)
         self._show()
 
     async def close(self) -> None:

@@ -1,8 +1,13 @@
 """Whatever is done in whatever order: legal moves only, and one answer to each command."""
 
 import asyncio
+import contextlib
 import itertools
+import tempfile
 from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -16,11 +21,19 @@ from hypothesis.stateful import (
 )
 from tests.unit.session.room import Room, Viewer, retained, settle
 
-from reactor_runtime.errors import SessionStateError, SessionUnavailableError
+from reactor_runtime.errors import (
+    SessionStateError,
+    SessionUnavailableError,
+    UnknownUploadError,
+    UploadConflictError,
+    UploadRefusedError,
+)
 from reactor_runtime.host.host_outlet import FailureKind
 from reactor_runtime.session.connection import Channel
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import SessionState
+from reactor_runtime.uploads.upload import UploadSpec
+from reactor_runtime.uploads.upload_settings import UploadSettings
 
 LEGAL = {
     ("created", "initializing", "created"),
@@ -49,6 +62,7 @@ SETTINGS = SessionSettings(
     command_burst=4,
     commands_per_s=50,
     stats_interval_s=0,
+    uploads=UploadSettings(min_free_bytes=0, resolve_timeout_s=0.05),
 )
 
 
@@ -61,6 +75,8 @@ class AnyOrder(RuleBasedStateMachine):
         self.viewers: list[Viewer] = []
         self.asked: list[tuple[Viewer, str]] = []
         self.seen = 0
+        self.folder = tempfile.TemporaryDirectory()
+        self.slots: dict[str, str] = {}
 
     def run(self, work: Any) -> Any:
         return self.loop.run_until_complete(asyncio.wait_for(work, 10))
@@ -68,7 +84,8 @@ class AnyOrder(RuleBasedStateMachine):
     @initialize()
     def load(self) -> None:
         async def make() -> None:
-            self.room = Room(SETTINGS)
+            files = replace(SETTINGS.uploads, parent=Path(self.folder.name))
+            self.room = Room(replace(SETTINGS, uploads=files))
             await self.room.ready()
 
         self.run(make())
@@ -154,6 +171,46 @@ class AnyOrder(RuleBasedStateMachine):
         viewer = data.draw(st.sampled_from(self.viewers))
         self.run(_say(viewer, frame))
 
+    # --- files ---
+
+    @rule(upload_id=st.sampled_from("abc"))
+    def reserve(self, upload_id: str) -> None:
+        async def reserve() -> None:
+            spec = UploadSpec(upload_id=upload_id, name="a", mime_type="b", size=3)
+            with contextlib.suppress(UploadConflictError):
+                upload = await self.room.session.wiring.uploads.reserve(spec)
+                self.slots[upload_id] = upload.slot
+
+        self.run(reserve())
+
+    @rule(upload_id=st.sampled_from("abc"), size=st.sampled_from([2, 3, 3, 3]))
+    def send(self, upload_id: str, size: int) -> None:
+        async def pieces() -> AsyncIterator[bytes]:
+            yield b"x" * size
+
+        async def send() -> None:
+            slot = self.slots.get(upload_id, "")
+            refusals = (UploadConflictError, UploadRefusedError, UnknownUploadError)
+            with contextlib.suppress(*refusals):
+                await self.room.session.wiring.uploads.receive(slot, None, pieces())
+
+        self.run(send())
+
+    @precondition(lambda self: self.viewers)
+    @rule(data=st.data(), upload_id=st.sampled_from("abcd"), sets=st.booleans())
+    def refer(self, data: st.DataObject, upload_id: str, sets: bool) -> None:
+        viewer = data.draw(st.sampled_from(self.viewers))
+
+        async def refer() -> None:
+            if not viewer.is_closed and viewer.has_control:
+                request_id = f"data_{len(self.asked)}"
+                self.asked.append((viewer, request_id))
+                file = {"upload_id": upload_id}
+                name, argument = ("set_image", "image") if sets else ("show_file", "file")
+                viewer.call(request_id, name, **{argument: file})
+
+        self.run(refer())
+
     # --- the model ---
 
     @rule(count=st.integers(1, 10), code=st.sampled_from([None, "internal_error"]))
@@ -213,6 +270,8 @@ class AnyOrder(RuleBasedStateMachine):
         finally:
             self.run(self.room.session.close())
             self.loop.close()
+            assert list(Path(self.folder.name).iterdir()) == []
+            self.folder.cleanup()
 
     async def everyone_who_stays_is_answered(self) -> None:
         room = self.room
@@ -221,10 +280,21 @@ class AnyOrder(RuleBasedStateMachine):
             for call in list(room.host.pending.values()):
                 room.host.reply(call)
             await room.clock.advance(0.02)
+        async with asyncio.timeout(5):  # files that never come are waited for in real time
+            while any(r not in dict(v.answers()) for v, r in staying if _gets_answers(v)):
+                for call in list(room.host.pending.values()):
+                    room.host.reply(call)
+                await room.clock.advance(0.02)
+                await asyncio.sleep(0.005)
         for viewer, request_id in staying:
-            if viewer.is_closed or viewer.speaks_json:
-                continue  # let go meanwhile; or it gets no answers
+            if not _gets_answers(viewer):
+                continue
             assert request_id in dict(viewer.answers()), (request_id, viewer.answers())
+
+
+def _gets_answers(viewer: Viewer) -> bool:
+    """Whether it is here still, and speaks a version in which commands are answered."""
+    return not (viewer.is_closed or viewer.speaks_json)
 
 
 async def _say(viewer: Viewer, frame: bytes | str) -> None:
