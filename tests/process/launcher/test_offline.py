@@ -1,18 +1,21 @@
 """A class written for serving, run headless on every rank of a job: the same film on any number."""
 
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import av
 import numpy as np
 import pytest
+import yaml
 from numpy.typing import NDArray
 from tests.process.cli import environment
 from tests.process.launcher.test_commands import MARK, nothing_left, start  # noqa: F401
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(240)]
 REPOSITORY = Path(__file__).parents[3]
+EXAMPLE = REPOSITORY / "examples" / "launch" / "offline_render.yaml"
 MODEL = "tests.models.films_itself:FilmsItself"
 COMMANDS = ["--command", "2", "set_hue", '{"hue": 200}', "--turns", "5", "--seed", "11"]
 
@@ -48,23 +51,34 @@ def test_two_nodes_make_the_film_that_one_process_makes(tmp_path: Path) -> None:
     films = sorted((tmp_path / "outputs").rglob("*.mkv"))
     assert films == [tmp_path / "outputs" / "film-1" / "node0" / "film.mkv"]
 
-    alone = start_alone(tmp_path)
-    assert alone.rstrip() == told
+    assert run_alone(tmp_path / "source", *COMMANDS).stdout.rstrip() == told
     one, four = frames_of(tmp_path / "source" / "film.mkv"), frames_of(films[0])
     assert four.shape == (5, 12, 16, 3)
     assert (one == four).all()
     assert four[:, 0, 0, 0].tolist() == [10, 10, 200, 200, 200]
 
 
-def start_alone(folder: Path) -> str:
-    import subprocess
-
-    done = subprocess.run(
-        [sys.executable, "-m", "reactor_runtime.offline", ".", *COMMANDS],
-        cwd=folder / "source", capture_output=True, text=True, timeout=60, check=True,
-        env=environment(PYTHONHASHSEED="0"),
+def run_alone(source: Path, *flags: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "reactor_runtime.offline", ".", *flags],
+        cwd=source, capture_output=True, text=True, timeout=120, check=False, env=environment(),
     )  # fmt: skip
-    return done.stdout
+
+
+def test_the_example_over_two_nodes_shows_what_one_process_shows(tmp_path: Path) -> None:
+    run = start("launch", str(EXAMPLE), cwd=tmp_path)
+    out, err = run.communicate(timeout=200)
+    assert run.returncode == 0, out + err
+    job = yaml.safe_load(EXAMPLE.read_text())
+    alone = tmp_path / "alone.mkv"
+    flags = [str(word) for word in job["args"][:-1]]
+    done = run_alone(EXAMPLE.parent / job["source"], *flags, str(alone))
+    assert done.returncode == 0, done.stderr
+    shared = tmp_path / "outputs" / "offline_render-1" / "node0" / "diffusion.mkv"
+    one, four = frames_of(alone).astype(int), frames_of(shared).astype(int)
+    assert one.shape == four.shape == (24, 144, 256, 3)
+    assert np.abs(one - four).max() <= 1  # rounding
+    assert np.abs(four[11] - four[-1]).mean() > 10  # the prompt was another by then
 
 
 def test_a_rank_that_raises_is_the_jobs_cause_and_the_turn_is_named(tmp_path: Path) -> None:
@@ -97,14 +111,8 @@ def test_a_wrong_command_is_refused_on_every_rank(tmp_path: Path) -> None:
 def test_a_mistake_of_the_command_line_is_one_line(
     tmp_path: Path, flags: tuple[str, ...], words: str
 ) -> None:
-    import subprocess
-
     write_job(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "reactor_runtime.offline", ".", *flags],
-        cwd=tmp_path / "source", capture_output=True, text=True, timeout=60, check=False,
-        env=environment(),
-    )  # fmt: skip
+    done = run_alone(tmp_path / "source", *flags)
     assert done.returncode == 1
     assert words in done.stderr
     assert len(done.stderr.splitlines()) == 1
