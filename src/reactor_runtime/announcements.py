@@ -12,6 +12,7 @@ from reactor_runtime.http.access import is_loopback
 from reactor_runtime.log import get_logger
 from reactor_runtime.settings import ServeSettings
 
+_LONGEST_LINE = 2000
 _WILDCARDS = frozenset({"0.0.0.0", "::", ""})
 
 log = get_logger(__name__)
@@ -26,6 +27,8 @@ def announce(line: str) -> None:
 def print_error(error: ReactorError | str) -> None:
     """Say in one line why the server ends."""
     text = " ".join(str(error).split())
+    if len(text) > _LONGEST_LINE:
+        text = f"{text[:_LONGEST_LINE]}…"
     with contextlib.suppress(OSError, ValueError):
         print(f"reactor: {text}", file=sys.stderr, flush=True)  # noqa: T201 - as above
 

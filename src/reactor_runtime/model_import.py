@@ -13,9 +13,11 @@ import sys
 import sysconfig
 import traceback
 from pathlib import Path
+from threading import current_thread, main_thread
 from types import ModuleType
 from typing import Any
 
+from reactor_runtime.author_text import text_of
 from reactor_runtime.errors import ModelImportError
 from reactor_runtime.log import get_logger
 
@@ -127,9 +129,9 @@ def _import(ref: str, name: str, folder: Path, hidden: list[str]) -> ModuleType:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise _not_found(ref, error.name, folder) from error
         raise _raised(ref, error, folder, hidden) from error
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # author code: it may raise anything, SystemExit included
+        if isinstance(error, KeyboardInterrupt) and current_thread() is main_thread():
+            raise  # a person's
         raise _raised(ref, error, folder, hidden) from error
     top = name.partition(".")[0]
     if top in hidden:
@@ -182,7 +184,7 @@ def _raised(ref: str, error: BaseException, folder: Path, hidden: list[str]) -> 
 def _first_line(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return error.msg or "invalid syntax"
-    lines = str(error).strip().splitlines()
+    lines = text_of(error).strip().splitlines()
     return lines[0] if lines else "no message"
 
 

@@ -17,12 +17,13 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     sys.path.append(sys.path.pop(0))
 
 import asyncio
+import contextlib
 import gc
 import os
 import threading
 import time
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from reactor_runtime.announcements import print_error
 from reactor_runtime.busy_threads import busy_threads
@@ -99,12 +100,25 @@ def leave(status: ExitStatus) -> NoReturn:
     A thread of ours that still runs is stuck in the author's code, which cannot be ended; tearing
     the interpreter down around it may crash. Otherwise what libraries do at exit gets two seconds.
     """
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        _flush(stream)
     if busy_threads():
         os._exit(status)
     threading.Thread(target=_end_late, args=(status,), daemon=True).start()
     sys.exit(status)
+
+
+def _flush(stream: TextIO | None) -> None:
+    """Write out what *stream* holds; what nobody reads any more is dropped, here and at exit."""
+    if stream is None or stream.closed:  # an author may do that
+        return
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())
+            os.close(nowhere)
 
 
 def _end_late(status: int) -> None:

@@ -1,6 +1,7 @@
 """A model that writes down which hooks ran, and misbehaves when told to by the environment."""
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -20,6 +21,20 @@ class Picture(Output):
 
 class KeepsADiary(ReactorModel):
     fps = 10
+
+    def load(self, config_path: object) -> None:
+        """Do to the standard streams what ``STREAMS`` says."""
+        how = os.environ.get("STREAMS")
+        if how == "closed":
+            sys.stdout.close()
+            sys.stderr.close()
+        elif how == "none":
+            sys.stdout = sys.stderr = None
+        elif how == "unread":
+            ends = [os.pipe(), os.pipe()]
+            for stream, (read_end, write_end) in zip((1, 2), ends, strict=True):
+                os.close(read_end)
+                os.dup2(write_end, stream)
 
     @session_started
     def begin(self) -> None:

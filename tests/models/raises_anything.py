@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from tests.models.parts import Note
 
 from reactor_runtime import (
     ClientInfo,
+    CommandError,
     ReactorModel,
     connected,
     disconnected,
@@ -17,8 +19,19 @@ from reactor_runtime import (
 )
 
 
+class Code(Enum):
+    BUSY = "busy"
+
+
 class Whim(BaseException):
     """What no ``except Exception`` catches."""
+
+
+class MuteError(RuntimeError):
+    """Has no text: not even the log may ask for it."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
 
 
 def recurse() -> None:
@@ -46,6 +59,7 @@ WAYS: dict[str, Callable[[], None]] = {
     "StopAsyncIteration": fail_with(StopAsyncIteration()),
     "CancelledError": fail_with(asyncio.CancelledError()),
     "Whim": fail_with(Whim()),
+    "MuteError": fail_with(MuteError()),
     "MemoryError": fail_with(MemoryError()),
     "RecursionError": recurse,
     "ExceptionGroup": fail_with(ExceptionGroup("some", [ValueError("one")])),
@@ -72,6 +86,10 @@ class RaisesAnything(ReactorModel):
     async def fail_later(self, way: str) -> None:
         await asyncio.sleep(0)
         WAYS[way]()
+
+    @event
+    def refuse(self) -> None:
+        raise CommandError(Code.BUSY, "half \ud800")  # type: ignore[arg-type]
 
     @event
     async def cancel_me(self) -> None:

@@ -89,6 +89,16 @@ def test_the_second_signal_forces(tmp_path: Path) -> None:
         assert stop_in_time(served, signal.SIGINT, 1) == 130
 
 
+@pytest.mark.parametrize("how", ["closed", "none", "unread"])
+def test_streams_that_nobody_reads_change_nothing(tmp_path: Path, how: str) -> None:
+    diary = tmp_path / "diary"
+    with serving(DIARY, ready=True, cwd=ROOT, DIARY=str(diary), STREAMS=how) as served:
+        post(served, "/start_session")
+        _wait_for_text(diary, "started")
+        assert stop_in_time(served, signal.SIGTERM, 3) == 0
+    assert diary.read_text() == "started\nended\n"
+
+
 def _wait_for_line(served: Served, text: str) -> None:
     deadline = time.monotonic() + 20
     while text not in served.log():

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +227,12 @@ def test_what_is_no_model_class_says_so(write: Write, name: str, words: str) -> 
 def test_every_lineage_is_a_model(write: Write, base: str) -> None:
     home = write(mi_bases=f"from reactor_runtime import {base} as B\nclass M(B): pass\n")
     assert import_model_class("mi_bases:M", home).__name__ == "M"
+
+
+def test_an_interrupt_out_of_a_module_is_no_persons(write: Write) -> None:
+    folder = write(mi_interrupts="raise KeyboardInterrupt\n")
+    with ThreadPoolExecutor(1) as thread:  # where a server imports
+        error = thread.submit(refused, "mi_interrupts:M", folder).result()
+    assert "mi_interrupts.py, line 1: KeyboardInterrupt" in str(error)
+    with pytest.raises(KeyboardInterrupt):
+        import_model_class("mi_interrupts:M", folder)

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from reactor_runtime.announcements import page_address
+from reactor_runtime.announcements import page_address, print_error
 from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.serve import with_plain_variables
 from reactor_runtime.settings import ServeSettings
@@ -45,3 +45,11 @@ def test_the_exit_statuses_are_these() -> None:
         "NO_ADDRESS": 3,
         "STUCK": 4,
     }
+
+
+def test_an_error_is_one_line_of_bounded_length(capsys: pytest.CaptureFixture[str]) -> None:
+    print_error("a\nb\tc " + "x" * 1_000_000)
+    told = capsys.readouterr().err
+    assert told.startswith("reactor: a b c xxx")
+    assert told.count("\n") == 1
+    assert len(told) < 3000

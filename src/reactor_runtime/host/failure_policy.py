@@ -1,5 +1,6 @@
 """FailurePolicy: whether a host may serve another session after one that failed."""
 
+from reactor_runtime.author_text import text_of
 from reactor_runtime.host.host_settings import OnFailure
 
 MAX_FAILED_IN_A_ROW = 3
@@ -41,7 +42,7 @@ def is_device_error(error: BaseException) -> bool:
         kind = type(seen)
         if kind.__module__.startswith("torch.cuda") or kind.__name__ in _DEVICE_ERRORS:
             return True
-        if isinstance(seen, RuntimeError) and any(word in str(seen) for word in _DEVICE_WORDS):
+        if isinstance(seen, RuntimeError) and any(word in text_of(seen) for word in _DEVICE_WORDS):
             return True
         seen = seen.__cause__ or seen.__context__
     return False

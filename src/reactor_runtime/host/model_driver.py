@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from reactor_runtime.author_text import text_of
 from reactor_runtime.errors import CommandError
 from reactor_runtime.host.events import (
     ClientJoined,
@@ -143,7 +144,7 @@ class ModelDriver:
         outcome: Outcome | None
         outcome, error = await attempt(self._run_command, command, call)
         if isinstance(error, CommandError):
-            return Outcome(error_code=error.code, error_message=error.message)
+            return Outcome(error_code=text_of(error.code), error_message=text_of(error.message))
         if error is not None:
             self._log_failure("command_failed", error, command=call.name, client=call.client_id)
             return Outcome(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from reactor_runtime.author_text import text_of
 from reactor_runtime.errors import ModelLoadError
 from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.model.outlet import Outlet
@@ -50,7 +51,8 @@ def _phase(loop: AuthorLoop, where: str, phase: str, function: Callable[[], Any]
     result, error = loop.attempt(function)
     if error is not None:
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-        raise ModelLoadError(where, phase, f"{type(error).__name__}: {error}{notes}") from error
+        reason = f"{type(error).__name__}: {text_of(error)}{notes}"
+        raise ModelLoadError(where, phase, reason) from error
     return result
 
 

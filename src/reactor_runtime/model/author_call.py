@@ -5,6 +5,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
+from reactor_runtime.author_text import text_of
+
 _OURS: Final = "ended by the runtime"
 _ADVICE: Final = {
     "cannot be called from a running event loop": "this method runs in the model's event loop; "
@@ -83,6 +85,6 @@ def with_advice(error: BaseException) -> BaseException:
     """Return *error*, with a note on what to do where it is about the loop author code runs in."""
     if isinstance(error, RuntimeError) and not hasattr(error, "__notes__"):
         for words, advice in _ADVICE.items():
-            if words in str(error):
+            if words in text_of(error):
                 error.add_note(advice)
     return error

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+from reactor_runtime.author_text import text_of
 from reactor_runtime.errors import ApplicationError, BufferClosed
 from reactor_runtime.model.author_call import settle
 from reactor_runtime.model.class_rules import check_model_class
@@ -158,7 +159,7 @@ class ReactorModel:
         try:
             taken = await settle(self.process_input())
         except ApplicationError as error:
-            refusal = str(error)
+            refusal = text_of(error)
         refusal = await self._reactor_outlet.agree(refusal)
         if refusal is not None:
             self._reactor_outlet.refuse_step(refusal)

@@ -157,10 +157,11 @@ class Client:
 def _excuse(message: say.ServerMessage) -> say.ServerMessage | None:
     """Return the error that a waiting client gets in place of an answer that cannot be sent."""
     text = "the answer cannot be sent"
-    if isinstance(message, say.Message) and message.request_id:
-        return say.Failure(request_id=message.request_id, code="internal_error", message=text)
-    if isinstance(message, say.Schema):
-        return say.ControlFailure(
-            request_id=message.request_id, code="internal_error", message=text
-        )
+    request_id = getattr(message, "request_id", "")
+    if not request_id or getattr(message, "message", "") == text:  # the excuse itself
+        return None
+    if isinstance(message, say.Message | say.Failure):
+        return say.Failure(request_id=request_id, code="internal_error", message=text)
+    if isinstance(message, say.Schema | say.ControlFailure):
+        return say.ControlFailure(request_id=request_id, code="internal_error", message=text)
     return None

@@ -17,6 +17,13 @@ async def test_a_handler_fails_its_command_alone(serve: Serve, command: str) -> 
     assert stage.outlet.of(HostFailure) == []
 
 
+async def test_a_refusal_in_whatever_words_is_told_as_text(serve: Serve) -> None:
+    stage = await serve("raises_anything")
+    stage.open()
+    reply = await stage.ask("refuse")
+    assert (reply.error_code, reply.error_message) == ("busy", "half ?")
+
+
 @pytest.mark.parametrize("moment", ["connected", "disconnected", "session_ended"])
 async def test_a_hook_fails_nothing(serve: Serve, moment: str) -> None:
     stage = await serve("raises_anything")

@@ -273,3 +273,13 @@ async def test_junk_is_logged_once_per_client(
         viewer.say(Channel.DATA, "junk")
     assert caplog.text.count("frame_unreadable") == 1
     viewer.say(Channel.DATA, json.dumps({"scope": "runtime", "data": {"type": "ping"}}))
+
+
+@pytest.mark.parametrize("text", ["half \ud800", "x" * 300_000])
+async def test_a_refusal_that_cannot_be_sent_is_answered_all_the_same(
+    started: Room, text: str
+) -> None:
+    viewer = started.v1()
+    viewer.call("data_1", "shout")
+    started.host.reply(started.host.calls()[0], code="too_dark", text=text)
+    await until(lambda: viewer.answers() == [("data_1", "internal_error")])
