@@ -28,7 +28,8 @@ def step(model: Webcam) -> np.ndarray:
     model.sources.camera.push(InputFrame(gradient()))
     output = model.process_output(StepOutcome(result=model.generate(model.process_input())))
     assert output is not None
-    return output.main_video
+    (picture,) = output.main_video
+    return picture
 
 
 def test_without_a_picture_the_step_is_refused(model: Webcam) -> None:
@@ -54,6 +55,15 @@ def test_all_the_sound_since_the_last_picture_is_returned(model: Webcam) -> None
     model.sources.camera.push(InputFrame(gradient()))
     moment = model.process_input()
     assert moment.sound.shape == (1, 2880)
+
+
+def test_a_late_step_shows_all_the_pictures_it_missed(model: Webcam) -> None:
+    for _ in range(2):
+        model.sources.camera.push(InputFrame(gradient()))
+    model.sources.camera.push(InputFrame(gradient()[:, :32]))
+    model.sources.camera.push(InputFrame(gradient()[:, :32]))
+    shown = model.generate(model.process_input()).main_video
+    assert shown.shape == (2, 48, 32, 3)
 
 
 @pytest.mark.parametrize("voice", ["robot", "loud"])

@@ -51,9 +51,9 @@ class Returned(Output):
 
 
 class Moment(NamedTuple):
-    """One picture and the sound since the last one."""
+    """What came in since the last step."""
 
-    picture: NDArray[np.uint8]
+    pictures: list[NDArray[np.uint8]]
     sound: NDArray[np.int16]
 
 
@@ -69,26 +69,32 @@ class Webcam(ReactorModel):
         self.samples = 0
 
     def process_input(self) -> Moment:
-        """Take the newest picture and all the sound; refuse the step while there is no picture."""
-        frames = self.sources.camera.try_read()
-        if frames is None:
+        """Take the pictures and the sound since the last step; refuse it while there is no picture.
+
+        The output lasts as long as its sound and spreads its pictures over it. So a step that comes
+        late takes all the pictures of that time too: with the newest one alone, the picture would
+        slow down, and stay slow. What piled up beyond a tenth of a second is too late to show.
+        """
+        camera, microphone = self.sources.camera, self.sources.microphone
+        seen = camera.try_read(camera.available, mode=ReadMode.FIFO)
+        if not seen:
             raise ApplicationError("no new picture yet")
-        microphone = self.sources.microphone
         heard = microphone.try_read(microphone.available, mode=ReadMode.FIFO)
         sound = np.concatenate([f.data for f in heard], axis=1) if heard else SILENCE
-        # Picture and sound come from two clocks: what piled up beyond a tenth of a second is late.
-        return Moment(frames[0].data, sound[:, -SAMPLE_RATE // 10 :])
+        # A camera may change its size; pictures of one step have the newest one's.
+        pictures = [f.data for f in seen[-FPS // 10 :] if f.data.shape == seen[-1].data.shape]
+        return Moment(pictures, sound[:, -SAMPLE_RATE // 10 :])
 
     def generate(self, moment: Moment) -> Returned:
         """Apply the effects."""
-        picture, sound = moment
+        pictures, sound = moment
         state = self.state
         if state.effect != "none":
-            picture = effects.VIDEO[state.effect](picture, state.strength)
+            pictures = [effects.VIDEO[state.effect](one, state.strength) for one in pictures]
         if state.voice != "none":
             sound = effects.AUDIO[state.voice](sound, state.strength, self.samples, SAMPLE_RATE)
         self.samples += sound.shape[1]
-        return Returned(main_video=picture, main_audio=sound)
+        return Returned(main_video=np.stack(pictures), main_audio=sound)
 
     def process_output(self, outcome: StepOutcome) -> Returned | None:
         """Show what came out; a failure is raised, which ends the session and says so."""
