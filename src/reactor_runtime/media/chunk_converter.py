@@ -10,6 +10,7 @@ from reactor_runtime.media.pacer import ChunkOrigin
 from reactor_runtime.media.picture import PictureMaker
 from reactor_runtime.media.sample_line import RATE, SampleLine
 from reactor_runtime.media.sound import SoundMaker
+from reactor_runtime.media.stretch_watch import StretchWatch
 from reactor_runtime.media.timeline import QueuedChunk
 from reactor_runtime.model.tracks import Track, TrackKind
 
@@ -20,6 +21,7 @@ class ChunkConverter:
     def __init__(self, tracks: Iterable[Track], *, settings: MediaSettings, clock: Clock) -> None:
         self._lock = threading.Lock()
         self._clock = clock
+        self._stretch = StretchWatch()
         self._rates: dict[str, int] = {}
         self._pictures: dict[str, PictureMaker] = {}
         for track in tracks:
@@ -60,7 +62,9 @@ class ChunkConverter:
             pinned_fps=chunk.pinned_fps,
             sound_s=longest,
         )
-        return QueuedChunk(pictures, sounds), origin
+        queued = QueuedChunk(pictures, sounds)
+        self._stretch.note(frames=queued.frames, sound_s=longest, pinned_fps=chunk.pinned_fps)
+        return queued, origin
 
     def begin_anew(self) -> None:
         """Let what comes next be a new sound, unrelated to what came before."""
