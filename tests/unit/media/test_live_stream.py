@@ -13,6 +13,7 @@ import pytest
 from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, plain, until, video
 
 from reactor_runtime.errors import TrackError
+from reactor_runtime.media import picture
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
@@ -238,8 +239,8 @@ async def test_a_fast_model_keeps_its_rate_and_shows_a_change_within_two_frames(
         colour[0], flipped = BLUE, CLOCK.now()
         await until(lambda: CLOCK.now() > flipped + 0.3)
     changed = next(i for i, each in enumerate(viewer.colours()) if close_to(each, BLUE, 60))
-    assert viewer.arrived[changed] - flipped < 2 / 15 + 0.03
-    assert stream.stats()["lead_ms"] < 60
+    shown_since = sum(flipped < arrived <= viewer.arrived[changed] for arrived in viewer.arrived)
+    assert shown_since <= 2
 
 
 async def test_a_change_shows_within_one_chunk(make_stream: MakeStream) -> None:
@@ -349,8 +350,9 @@ async def test_stopping_ends_every_thread_and_lets_the_model_go(make_stream: Mak
 
 
 async def test_pictures_that_cannot_be_encoded_are_lost_and_no_others(
-    make_stream: MakeStream,
+    make_stream: MakeStream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(picture, "LARGEST_SIDE", 20_000)
     stream = make_stream()
     viewer = Viewer(stream, "main", Codec.VP8)
     for _ in range(2):

@@ -51,7 +51,7 @@ def test_every_picture_comes_out_at_once(
 
 
 def test_a_picture_no_encoder_takes_is_an_error_that_says_which() -> None:
-    picture = PictureMaker().convert(np.zeros((1, 2, 20_000, 3), np.uint8))[0]
+    picture = Picture(frame=av.VideoFrame(20_000, 2, "yuv420p"))
     with pytest.raises(EncoderError, match="VP8 encoder refused a picture of 20000x2"):
         opened(Codec.VP8, 20_000, 2).encode(picture, 0, key=False)
 
