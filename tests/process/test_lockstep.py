@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import random
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -27,10 +28,16 @@ ALL_ACTS, TURNS = 2000, 500
 Acts = list[tuple[str, int]]
 
 
-def host_of(world_size: int, folder: Path, outlet: RecordingOutlet) -> WorkerPoolHost:
-    pool = PoolSettings(world_size=world_size, init_process_group=False, check_lockstep=True)
+def host_of(
+    world_size: int,
+    folder: Path,
+    outlet: RecordingOutlet,
+    model: type[KeepsInStep] = KeepsInStep,
+    **options: Any,
+) -> WorkerPoolHost:
+    pool = PoolSettings(world_size=world_size, check_lockstep=True, **options)
     return WorkerPoolHost(
-        KeepsInStep, outlet=outlet, pool=pool, config_path=folder, settings=HostSettings()
+        model, outlet=outlet, pool=pool, config_path=folder, settings=HostSettings()
     )
 
 
@@ -83,7 +90,7 @@ async def play(stage: Stage, acts: Acts) -> None:
 def test_every_rank_is_told_the_same_in_the_same_order(world_size: int, acts: Acts) -> None:
     async def main(folder: Path) -> None:
         outlet = RecordingOutlet()
-        async with host_of(world_size, folder, outlet) as host:
+        async with host_of(world_size, folder, outlet, init_process_group=False) as host:
             await play(Stage(host, outlet), acts)
         assert outlet.of(HostFailure) == []
 
@@ -93,9 +100,42 @@ def test_every_rank_is_told_the_same_in_the_same_order(world_size: int, acts: Ac
             asyncio.run(main(Path(folder)))
         finally:
             logging.disable(logging.NOTSET)
-        logs = [(Path(folder) / f"rank{rank}.log").read_text() for rank in range(world_size)]
+        check_alike(Path(folder), world_size)
+
+
+def check_alike(folder: Path, world_size: int) -> None:
+    logs = [(folder / f"rank{rank}.log").read_text() for rank in range(world_size)]
     assert logs[0].count("turn ") >= TURNS
     assert all(log == logs[0] for log in logs)
+
+
+@pytest.mark.torch
+@pytest.mark.timeout(240)
+async def test_collectives_meet_while_sessions_come_and_go(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """B26."""
+    pytest.importorskip("torch")
+    from tests.models.keeps_in_step_together import KeepsInStepTogether
+
+    caplog.set_level(logging.CRITICAL)  # commands that fail on purpose
+    outlet, chance, sessions = RecordingOutlet(), random.Random(26), 0
+    async with host_of(2, tmp_path, outlet, KeepsInStepTogether, device="cpu") as host:
+        stage = Stage(host, outlet)
+        while (turns := len(outlet.of(StepReport))) < TURNS:
+            sessions += 1
+            stage.open(f"s{sessions}", seed=sessions)
+            for _ in range(chance.randrange(10, 120)):
+                act(stage, chance.choice(ACTS), chance.randrange(256))
+                if chance.random() < 0.2:
+                    stage.join()  # whoever has left: without a viewer there is no step
+                    turns += 1
+                    await stage.outlet.next(StepReport, turns)
+            stage.end(f"s{sessions}")
+            await stage.closed(f"s{sessions}")  # it gives a stop ten seconds
+    assert sessions > 10
+    assert outlet.of(HostFailure) == []
+    check_alike(tmp_path, 2)
 
 
 async def test_state_that_drifts_is_named_with_turn_field_and_rank(
@@ -104,7 +144,7 @@ async def test_state_that_drifts_is_named_with_turn_field_and_rank(
     monkeypatch.setenv("DIVERGE_AT", "3")
     outlet = RecordingOutlet()
     with caplog.at_level(logging.ERROR):
-        async with host_of(2, tmp_path, outlet) as host:
+        async with host_of(2, tmp_path, outlet, init_process_group=False) as host:
             stage = Stage(host, outlet)
             stage.open()
             await stage.closed()
