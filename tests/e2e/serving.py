@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+WORLDS = {1: (), 2: ("--world-size", "2", "--no-init-process-group")}  # flags by number of ranks
 START_DEADLINE_S = 30.0
 
 

@@ -9,11 +9,14 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import ROOT, Served, serving
+from tests.e2e.process_figures import no_process_is_left, ranks_of
+from tests.e2e.serving import ROOT, WORLDS, Served, serving
+from tests.process.distributed.traces import wait_until
 
 DIARY = "tests.models.keeps_a_diary:KeepsADiary"
 LOAD_BREAKS = "tests.models.breaks_in_load:BreaksInLoad"
 SLOW_IMPORT = "tests.models.slow_import:SlowImport"
+on_one_rank_and_two = pytest.mark.parametrize("ranks", WORLDS)
 
 
 def post(served: Served, path: str, body: object = None) -> dict[str, object]:
@@ -31,18 +34,22 @@ def stop_in_time(served: Served, sig: signal.Signals, limit_s: float) -> int:
     return status
 
 
+@on_one_rank_and_two
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
-def test_a_live_session_ends_with_its_hook_once(tmp_path: Path, sig: signal.Signals) -> None:
+def test_a_live_session_ends_with_its_hook_once(
+    tmp_path: Path, sig: signal.Signals, ranks: int
+) -> None:
     diary = tmp_path / "diary"
-    with serving(DIARY, DIARY=str(diary)) as served:
+    with serving(DIARY, *WORLDS[ranks], DIARY=str(diary)) as served:
         post(served, "/start_session")
         assert stop_in_time(served, sig, 3) == 0
         assert "Traceback" not in served.log()
-    assert diary.read_text() == "started\nended\n"
+    assert diary.read_text() == "started\n" * ranks + "ended\n" * ranks
 
 
-def test_open_connections_never_hold_the_stop(tmp_path: Path) -> None:
-    with serving(DIARY, DIARY=str(tmp_path / "diary")) as served:
+@on_one_rank_and_two
+def test_open_connections_never_hold_the_stop(tmp_path: Path, ranks: int) -> None:
+    with serving(DIARY, *WORLDS[ranks], DIARY=str(tmp_path / "diary")) as served:
         host = served.url.removeprefix("http://")
         idle = http.client.HTTPConnection(host, timeout=10)
         idle.request("GET", "/health")
@@ -59,34 +66,42 @@ def test_open_connections_never_hold_the_stop(tmp_path: Path) -> None:
     assert "shutting down" in last["detail"]["reason"]
 
 
+@on_one_rank_and_two
 @pytest.mark.parametrize(
     ("target", "env"), [(LOAD_BREAKS, {"BREAK": "sleep"}), (SLOW_IMPORT, {"IMPORT_S": "20"})]
 )
-def test_a_stop_while_loading_is_obeyed_at_once(target: str, env: dict[str, str]) -> None:
-    with serving(target, ready=False, cwd=ROOT, **env) as served:
+def test_a_stop_while_loading_is_obeyed_at_once(
+    target: str, env: dict[str, str], ranks: int
+) -> None:
+    with serving(target, *WORLDS[ranks], ready=False, cwd=ROOT, **env) as served:
         _wait_for_line(served, "Loading")
         assert stop_in_time(served, signal.SIGTERM, 2) == 0
 
 
-def test_a_hook_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path) -> None:
+@on_one_rank_and_two
+def test_a_hook_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path, ranks: int) -> None:
     diary = tmp_path / "diary"
     env = {"DIARY": str(diary), "BREAK": "stick"}
-    with serving(DIARY, "--stop-grace", "3", ready=True, cwd=ROOT, **env) as served:
+    flags = (*WORLDS[ranks], "--stop-grace", "3")
+    with serving(DIARY, *flags, ready=True, cwd=ROOT, **env) as served:
         post(served, "/start_session")
         _wait_for_text(diary, "started")
         assert stop_in_time(served, signal.SIGTERM, 4.5) == 4
         assert "did not let go" in served.log()
-    assert diary.read_text() == "started\n"
+    assert diary.read_text() == "started\n" * ranks
 
 
-def test_the_second_signal_forces(tmp_path: Path) -> None:
+@on_one_rank_and_two
+def test_the_second_signal_forces(tmp_path: Path, ranks: int) -> None:
     env = {"DIARY": str(tmp_path / "diary"), "BREAK": "stick"}
-    with serving(DIARY, ready=True, cwd=ROOT, **env) as served:
+    with serving(DIARY, *WORLDS[ranks], ready=True, cwd=ROOT, **env) as served:
         post(served, "/start_session")
         _wait_for_text(tmp_path / "diary", "started")
+        processes = ranks_of(served.process.pid)
         served.process.send_signal(signal.SIGINT)
         _wait_for_line(served, "Stopping")
         assert stop_in_time(served, signal.SIGINT, 1) == 130
+    wait_until(lambda: no_process_is_left(processes))
 
 
 @pytest.mark.parametrize("how", ["closed", "none", "unread"])

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.serving import ROOT, WORLDS, Served, own_address, serving
 from tests.e2e.wire_client import WireClient, wire_client
 from tests.unit.webrtc.viewer import until
 
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no p
 
 DIARY = "tests.models.keeps_a_diary:KeepsADiary"
 VIDEO = ("main_video", "video")
+on_one_rank_and_two = pytest.mark.parametrize("ranks", WORLDS)
 
 
 def read(diary: Path) -> list[str]:
@@ -32,12 +33,13 @@ async def told_the_end(client: WireClient) -> str:
     return str(last.session_ended.reason)
 
 
+@on_one_rank_and_two
 @pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGINT])
 async def test_a_stop_tells_the_viewer_runs_the_hook_once_and_is_soon(
-    tmp_path: Path, sig: signal.Signals
+    tmp_path: Path, sig: signal.Signals, ranks: int
 ) -> None:
     diary = tmp_path / "diary"
-    with serving(DIARY, DIARY=str(diary)) as served:
+    with serving(DIARY, *WORLDS[ranks], DIARY=str(diary)) as served:
         async with wire_client(served.url, VIDEO) as client:
             await until(lambda: client.frames["main_video"])
             begun = time.monotonic()
@@ -48,13 +50,15 @@ async def test_a_stop_tells_the_viewer_runs_the_hook_once_and_is_soon(
             await until(lambda: client.pc.connectionState in {"closed", "failed"}, 3)
         assert "Traceback" not in served.log()
         assert "never retrieved" not in served.log()
-    assert read(diary) == ["started", "ended"]
+    assert read(diary) == [*["started"] * ranks, *["ended"] * ranks]
 
 
-async def test_a_step_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path) -> None:
+@on_one_rank_and_two
+async def test_a_step_stuck_for_a_minute_does_not_hold_the_stop(tmp_path: Path, ranks: int) -> None:
     diary = tmp_path / "diary"
     env = {"DIARY": str(diary), "BREAK": "stick_in_step"}
-    with serving(DIARY, "--stop-grace", "3", ready=True, cwd=ROOT, **env) as served:
+    flags = (*WORLDS[ranks], "--stop-grace", "3")
+    with serving(DIARY, *flags, ready=True, cwd=ROOT, **env) as served:
         async with wire_client(served.url, VIDEO) as client:
             await until(lambda: "stuck" in read(diary))
             begun = time.monotonic()
@@ -116,20 +120,36 @@ async def test_every_line_between_start_and_end_bears_the_session_and_a_viewers_
     assert {line.get("session") for line in lines if line not in live} == {None}
 
 
-async def test_where_a_failure_ends_the_process_the_viewer_is_told_first(tmp_path: Path) -> None:
+@on_one_rank_and_two
+async def test_where_a_failure_ends_the_process_the_viewer_is_told_first(
+    tmp_path: Path, ranks: int
+) -> None:
     env = {"DIARY": str(tmp_path / "diary"), "BREAK": "step"}
-    with serving(DIARY, "--on-failure", "exit", ready=True, cwd=ROOT, **env) as served:
+    flags = (*WORLDS[ranks], "--on-failure", "exit", "--log-format", "json")
+    with serving(DIARY, *flags, ready=True, cwd=ROOT, **env) as served:
         async with wire_client(served.url, VIDEO) as client:
             assert await told_the_end(client) == "error"
             assert await ended(served, 10) == 1
-        last = served.log().splitlines()[-1]
+        *lines, last = served.log().splitlines()
         assert last.startswith("reactor: ")
         assert "ValueError" in last
+        (failure,) = [line for line in lines if "cannot step" in line]
+        assert json.loads(failure)["session"]
+    assert read(tmp_path / "diary") == [*["started"] * ranks, *["ended"] * ranks]
 
 
-async def test_a_step_past_its_time_ends_the_process(tmp_path: Path) -> None:
+@on_one_rank_and_two
+async def test_a_step_past_its_time_ends_the_process(tmp_path: Path, ranks: int) -> None:
     env = {"DIARY": str(tmp_path / "diary"), "BREAK": "stick_in_step"}
-    limits = ("--turn-timeout", "0.5", "--first-turn-timeout", "0.5", "--stop-grace", "3")
+    limits = (
+        *WORLDS[ranks],
+        "--turn-timeout",
+        "0.5",
+        "--first-turn-timeout",
+        "0.5",
+        "--stop-grace",
+        "3",
+    )
     with serving(DIARY, *limits, ready=True, cwd=ROOT, **env) as served:
         async with wire_client(served.url, VIDEO) as client:
             assert await told_the_end(client) == "error"
