@@ -1,0 +1,61 @@
+"""A server whose rank dies under a live viewer: who is told, and who may come next (B28)."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+from tests.e2e.process_figures import no_process_is_left, ranks_of
+from tests.e2e.serving import WORLDS, own_address, serving
+from tests.e2e.wire_client import WEBRTC, WireClient, signaling_to, wire_client
+from tests.unit.webrtc.viewer import until
+
+pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
+
+MODEL = "tests.models.goes_astray:GoesAstray"
+FLAGS = WORLDS[2]
+VIDEO = ("main_video", "video")
+
+
+async def told_why(client: WireClient) -> str:
+    """Wait for the notice that the session has ended, and return what it says."""
+    await until(lambda: any(notice.HasField("session_ended") for notice in client.notices), 5)
+    last = next(notice for notice in client.notices if notice.HasField("session_ended"))
+    assert last.session_ended.reason == "error"
+    (error,) = [reply.error for reply in client.replies if reply.HasField("error")]
+    return f"{error.code} {error.message}"
+
+
+@pytest.mark.parametrize("victim", [0, 1])
+async def test_who_watches_is_told_and_the_process_ends(victim: int) -> None:
+    with serving(MODEL, *FLAGS) as served:
+        ranks = ranks_of(served.process.pid)
+        async with wire_client(served.url, VIDEO) as client:
+            await until(lambda: client.frames["main_video"])
+            os.kill(ranks[victim], signal.SIGKILL)
+            assert "WorkerCrashed" in await told_why(client)
+            assert await asyncio.to_thread(served.process.wait, 10) == 1
+        assert served.log().count("Traceback") <= 1
+        assert f"rank {victim} died" in served.log()
+        assert "never retrieved" not in served.log()
+    assert no_process_is_left(ranks)
+
+
+async def test_nobody_is_let_in_until_new_ranks_are_there_and_then_a_session_works() -> None:
+    with serving(MODEL, *FLAGS, "--on-failure", "restart") as served:
+        before = ranks_of(served.process.pid)
+        async with signaling_to(served.url) as other:
+            async with wire_client(served.url, VIDEO) as client:
+                await until(lambda: client.frames["main_video"])
+                os.kill(before[1], signal.SIGKILL)
+                assert "WorkerCrashed" in await told_why(client)
+                assert (await other.http.post("/start_session", json={})).status_code == 503
+                assert (await other.http.post(f"{WEBRTC}/connections", json={})).is_error
+                assert (await other.http.get("/health/ready")).status_code == 503
+        served.wait_for_state("ready")
+        assert served.get("/health/ready")[0] == 200
+        async with wire_client(served.url, VIDEO) as client:
+            await until(lambda: client.frames["main_video"])
+            assert (await client.call("now", {"way": "refuse", "rank": -1})).HasField("error")
+        assert not set(before) & set(ranks_of(served.process.pid))
+        assert await asyncio.to_thread(served.stop) == 0
