@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.e2e.process_figures import holdings
-from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.serving import ROOT, WORLDS, Served, own_address, serving
 from tests.e2e.wire_client import wire_client
 from tests.unit.webrtc.viewer import until
 
@@ -14,9 +14,11 @@ WARM_UP, ROUNDS = 10, 40
 OUTPUTS = (("main_video", "video"), ("tone", "audio"))
 
 
-@pytest.fixture
-def served() -> Iterator[Served]:
-    with serving("painted:Painted", cwd=ROOT / "tests" / "models") as served:
+@pytest.fixture(params=WORLDS, ids="{} ranks".format)
+def served(request: pytest.FixtureRequest) -> Iterator[Served]:
+    with serving(
+        "painted:Painted", *WORLDS[request.param], cwd=ROOT / "tests" / "models"
+    ) as served:
         yield served
 
 

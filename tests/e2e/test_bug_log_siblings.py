@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import free_port, serving
+from tests.e2e.serving import WORLDS, free_port, serving
 
 MODEL = '''
 import numpy as np
@@ -46,10 +46,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("ranks", WORLDS)
 @pytest.mark.parametrize("how", ["from its folder", "from elsewhere", "with --reload"])
-def test_siblings_are_found_when_served(folder: Path, how: str) -> None:
+def test_siblings_are_found_when_served(folder: Path, how: str, ranks: int) -> None:
     target, cwd = (str(folder), Path("/")) if how == "from elsewhere" else (".", folder)
-    flags = ("--reload",) if how == "with --reload" else ()
+    flags = (*WORLDS[ranks], *(["--reload"] if how == "with --reload" else []))
     with serving(target, *flags, cwd=cwd) as served:
         assert json.loads(served.get("/schema")[1])["info"]["title"] == "Sibling"
         (line,) = [line for line in served.log().splitlines() if "module_hidden" in line]

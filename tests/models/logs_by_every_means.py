@@ -9,7 +9,7 @@ from tests.models.parts import Picture, flat
 
 from reactor_runtime import ReactorModel, get_logger, session_started
 
-LINES = 500
+LINES = 3400  # of each kind
 SECRET = "s3cr3t-t0k3n"
 
 ours = get_logger("author.ours")
@@ -21,7 +21,7 @@ class LogsByEveryMeans(ReactorModel):
     @session_started
     def begin(self) -> None:
         for number in range(LINES):
-            ours.info("ours", number=number, token=SECRET, pad="x" * number)
+            ours.info("ours", number=number, token=SECRET, pad="x" * (number % 500))
             theirs.info("theirs", number=number, url=f"/events?token={SECRET}")
             plain.info("plain %d\nsecond line", number)
         ours.debug("ours_debug")

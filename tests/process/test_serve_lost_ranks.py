@@ -44,14 +44,13 @@ async def test_who_watches_is_told_and_the_process_ends(victim: int) -> None:
 async def test_nobody_is_let_in_until_new_ranks_are_there_and_then_a_session_works() -> None:
     with serving(MODEL, *FLAGS, "--on-failure", "restart") as served:
         before = ranks_of(served.process.pid)
-        async with signaling_to(served.url) as other:
-            async with wire_client(served.url, VIDEO) as client:
-                await until(lambda: client.frames["main_video"])
-                os.kill(before[1], signal.SIGKILL)
-                assert "WorkerCrashed" in await told_why(client)
-                assert (await other.http.post("/start_session", json={})).status_code == 503
-                assert (await other.http.post(f"{WEBRTC}/connections", json={})).is_error
-                assert (await other.http.get("/health/ready")).status_code == 503
+        async with signaling_to(served.url) as other, wire_client(served.url, VIDEO) as client:
+            await until(lambda: client.frames["main_video"])
+            os.kill(before[1], signal.SIGKILL)
+            assert "WorkerCrashed" in await told_why(client)
+            assert (await other.http.post("/start_session", json={})).status_code == 503
+            assert (await other.http.post(f"{WEBRTC}/connections", json={})).is_error
+            assert (await other.http.get("/health/ready")).status_code == 503
         served.wait_for_state("ready")
         assert served.get("/health/ready")[0] == 200
         async with wire_client(served.url, VIDEO) as client:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import ROOT, free_port, serving
+from tests.e2e.serving import ROOT, WORLDS, free_port, serving
 
 MODELS = "tests.models"
 LOAD_BREAKS = f"{MODELS}.breaks_in_load:BreaksInLoad"
@@ -226,15 +226,16 @@ def _write_model(folder: Path, package: str = "") -> None:
     (folder / "reactor.yaml").write_text(f"runtime:\n  import: {prefix}model:BreaksInLoad\n")
 
 
+@pytest.mark.parametrize("ranks", WORLDS)
 @pytest.mark.parametrize("package", ["", "painter"])
 @pytest.mark.parametrize("from_folder", [True, False])
 def test_sibling_modules_are_found_from_anywhere(
-    tmp_path: Path, package: str, from_folder: bool
+    tmp_path: Path, package: str, from_folder: bool, ranks: int
 ) -> None:
     """B36: the same class, whatever the current folder and the layout."""
     _write_model(tmp_path, package)
     target, cwd = (".", tmp_path) if from_folder else (str(tmp_path), ROOT)
-    with serving(target, cwd=cwd) as served:
+    with serving(target, *WORLDS[ranks], cwd=cwd) as served:
         assert '"BreaksInLoad"' in served.get("/session")[1]
 
 
