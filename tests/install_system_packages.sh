@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs what the tests need beside Python: a browser, and the tools that make network namespaces.
+# Installs what the tests need beside Python: a browser, the tools that make network namespaces, and
+# ffprobe, which looks at recordings.
 set -eu
 missing=""
 command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
 command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
+command -v ffprobe >/dev/null 2>&1 || missing="$missing ffmpeg"
 command -v node >/dev/null 2>&1 || missing="$missing nodejs"
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then

@@ -102,14 +102,34 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, strict=True)
 
 
+class RecordedVideo(_Section):
+    """``recording.video``: how pictures are compressed."""
+
+    codec: Annotated[str | None, _as(kinds.VIDEO_CODEC)] = None
+    crf: Annotated[int | None, _as(kinds.whole(0, 51))] = None
+
+
+class RecordedAudio(_Section):
+    """``recording.audio``: how sound is compressed."""
+
+    codec: Annotated[str | None, _as(kinds.AUDIO_CODEC)] = None
+    bitrate: Annotated[int | None, _as(kinds.BITRATE)] = None
+
+
 class Recording(_Section):
     """``recording``: at the top level or under ``runtime``."""
 
     enabled: Switch = None
-    chunk_seconds: Annotated[float | None, _as(kinds.number(0.1, "seconds, at least 0.1"))] = None
+    chunk_seconds: Annotated[float | None, _as(kinds.CHUNK)] = None
     clip_max_seconds: Seconds = None
     video_track: Text = None
     audio_track: Text = None
+    video: Annotated[RecordedVideo, BeforeValidator(_as_section)] = Field(
+        default_factory=RecordedVideo
+    )
+    audio: Annotated[RecordedAudio, BeforeValidator(_as_section)] = Field(
+        default_factory=RecordedAudio
+    )
 
 
 class ModelSection(_Section):
@@ -237,8 +257,12 @@ def load_config(path: str | Path = ".") -> Manifest:
         *_check_keys(file, (), _TOP_KEYS),
         *_check_keys(file, ("model",), _MODEL_KEYS),
         *_check_keys(file, ("runtime",), _RUNTIME_KEYS),
-        *_check_keys(file, ("recording",), _RECORDING_KEYS),
-        *_check_keys(file, ("runtime", "recording"), _RECORDING_KEYS),
+        *(
+            key
+            for above in ((), ("runtime",))
+            for below, keys in _RECORDING_KEYS.items()
+            for key in _check_keys(file, (*above, "recording", *below), keys)
+        ),
     )
     try:
         return Manifest.model_validate(
@@ -253,7 +277,11 @@ _MODEL_KEYS = frozenset(ModelSection.model_fields)
 _RUNTIME_KEYS = frozenset(
     field.alias or name for name, field in RuntimeSection.model_fields.items()
 )
-_RECORDING_KEYS = frozenset(Recording.model_fields)
+_RECORDING_KEYS: dict[Place, frozenset[str]] = {
+    (): frozenset(Recording.model_fields),
+    ("video",): frozenset(RecordedVideo.model_fields),
+    ("audio",): frozenset(RecordedAudio.model_fields),
+}
 
 
 def _with_recording_under_runtime(file: ManifestFile) -> dict[str, Any]:

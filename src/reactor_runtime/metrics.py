@@ -176,6 +176,12 @@ class Metrics:
         "input_frames_dropped", "Inbound frames the model never saw", "track", "reason"
     )
 
+    # --- recordings ---
+    recording_bytes: "Gauge" = _gauge("recording_bytes", "Bytes of the recordings that are kept")
+    recording_losses: "Counter" = _counter(
+        "recording_losses", "Pictures and segments missing from recordings", "reason"
+    )
+
     # --- connections ---
     connections: "Gauge" = _gauge("connections", "Open peer connections")
     connections_opened: "Counter" = _counter("connections_opened", "Peer connections that opened")

@@ -7,7 +7,7 @@ import gc
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.announcements import announce, print_error
 from reactor_runtime.busy_threads import IMPORT_THREAD, MODEL_THREAD, busy_threads
@@ -21,12 +21,16 @@ from reactor_runtime.served_model import (
     ServedModel,
     import_web_rtc,
     make_served_model,
+    open_shelf,
     web_rtc_settings,
 )
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_state import SessionState
 from reactor_runtime.settings import ServeSettings, import_served_class
 from reactor_runtime.stop_signals import StopSignals
+
+if TYPE_CHECKING:
+    from reactor_runtime.recording.shelf import Shelf
 
 HEAD_START_S = 0.25
 PATIENCE_S = 2.0
@@ -51,6 +55,7 @@ class ModelLife:
     ) -> None:
         self._settings, self._stage, self._stop, self._clock = settings, stage, stop, clock
         self._model: ServedModel | None = None
+        self._shelf: Shelf | None = None
         self._was_ready = False
         self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -71,6 +76,8 @@ class ModelLife:
     async def _live(self) -> ExitStatus:
         try:
             model_class = await self._import()
+            self._shelf = open_shelf(self._settings, self._clock, self._stage.metrics)
+            self._stage.recordings = self._shelf
             self._model = self._make(model_class)
         except ConfigurationError as error:
             print_error(error)
@@ -126,7 +133,9 @@ class ModelLife:
         return model_class
 
     def _make(self, model_class: type[Any]) -> ServedModel:
-        return make_served_model(model_class, self._settings, self._clock, self._stage.metrics)
+        return make_served_model(
+            model_class, self._settings, self._clock, self._stage.metrics, self._shelf
+        )
 
     async def _join_network(self, model: ServedModel) -> None:
         """Load WebRTC beside the model's own loading; then clients can connect.
@@ -187,6 +196,8 @@ class ModelLife:
             status = status or ExitStatus.STUCK
         finally:
             self._stage.close()
+            if self._shelf is not None:
+                self._shelf.close()
         if status is ExitStatus.STUCK:
             print_error("the model did not let go; its own clean-up was skipped")
         return status

@@ -8,6 +8,7 @@ its kind removes it. A lock says who lives better than a pid does: it ends with 
 other process can come by it later.
 """
 
+import errno
 import fcntl
 import os
 import shutil
@@ -56,7 +57,7 @@ class ScratchFolder:
         """Remove what crashed processes left, make the folder and return it.
 
         Raises:
-            OSError: The root cannot be made or written to.
+            OSError: The root cannot be made, written to, or locked in.
         """
         self._root.mkdir(parents=True, exist_ok=True)
         self.sweep()
@@ -65,6 +66,9 @@ class ScratchFolder:
             self._lock = _locked(fresh)
             if self._lock is not None:
                 break
+        else:
+            shutil.rmtree(fresh, ignore_errors=True)
+            raise OSError(errno.ENOLCK, "files there cannot be locked", str(self._root))
         self._path = fresh.rename(fresh.with_name(fresh.name.removesuffix(_UNLOCKED)))
         return self._path
 

@@ -15,12 +15,14 @@ from reactor_runtime.host.host_settings import HostSettings, OnFailure
 from reactor_runtime.host.in_process_host import InProcessHost
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.host.pool_settings import PoolSettings
+from reactor_runtime.log import get_logger
 from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.pace import class_buffer_frames
-from reactor_runtime.model.tracks import Track, TrackDirection
+from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
+from reactor_runtime.scratch_folder import ScratchFolder
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
@@ -30,7 +32,11 @@ from reactor_runtime.webrtc.web_rtc_settings import IceServer, PlayoutDelay, Web
 from reactor_runtime.world import World
 
 if TYPE_CHECKING:
+    from reactor_runtime.recording.recorder import Recorder
+    from reactor_runtime.recording.shelf import Shelf
     from reactor_runtime.webrtc.signaling import Signaling
+
+log = get_logger(__name__)
 
 STOP_SHARE = 0.3
 FOR_EVER_S = 365 * 86400.0
@@ -49,15 +55,21 @@ class ServedModel:
         session: Who is here and what may happen next; owns the host.
         stream: The output media, ``None`` for a model without output tracks.
         tracks: What flows, either way.
+        recorder: Who records it, ``None`` for nobody.
 
     Attributes:
         signaling: From offers to connections; ``None`` until ``join_network``.
     """
 
     def __init__(
-        self, session: Session, stream: LiveStream | None, tracks: Sequence[Track]
+        self,
+        session: Session,
+        stream: LiveStream | None,
+        tracks: Sequence[Track],
+        recorder: "Recorder | None" = None,
     ) -> None:
         self.session = session
+        self._recorder = recorder
         self.signaling: Signaling | None = None
         self._stream = stream
         self._tracks = tracks
@@ -65,6 +77,8 @@ class ServedModel:
 
     async def start(self) -> None:
         """Start the media threads and begin to load the model; returns at once."""
+        if self._recorder is not None:
+            self._recorder.start(asyncio.get_running_loop(), self._note_segment)
         if self._stream is not None:
             self._stream.start(asyncio.get_running_loop())
         await self.session.start()
@@ -89,6 +103,14 @@ class ServedModel:
         await self._close_connections("the server is shutting down")
         if self._stream is not None:
             self._stream.stop()
+        if self._recorder is not None:
+            self._recorder.stop()
+
+    def _note_segment(self, recording_id: str, number: int) -> None:
+        state = self.session.state
+        self.session.events.append(
+            "chunk_ready", state, state, recording_id=recording_id, idx=number
+        )
 
     async def _close_connections(self, reason: str) -> None:
         if self.signaling is not None:
@@ -102,30 +124,107 @@ def import_web_rtc() -> None:
 
 
 def make_served_model(
-    model_class: type[Any], settings: ServeSettings, clock: Clock, metrics: Metrics
+    model_class: type[Any],
+    settings: ServeSettings,
+    clock: Clock,
+    metrics: Metrics,
+    shelf: "Shelf | None" = None,
 ) -> ServedModel:
-    """Return the parts for *model_class*, joined and not started.
+    """Return the parts for *model_class*, joined and not started; recorded where there is a shelf.
 
     Raises:
         TypeError: The class declares something that cannot be.
-        SettingError: Its ``buffer_size`` is no positive whole number.
+        SettingError: Its ``buffer_size`` is no positive whole number, or what is to be recorded is
+            no track of it.
     """
     contract = ModelContract.of(model_class)
     outputs = [track for track in contract.tracks if track.direction is TrackDirection.OUT]
-    stream = None
+    stream = recorder = None
     if outputs:
         media = media_settings(settings, model_class)
         stream = LiveStream(outputs, settings=media, clock=clock, metrics=metrics)
+        if shelf is not None:
+            recorder = make_recorder(shelf, outputs, settings, clock, metrics)
+            stream.give_to(recorder, recorder.tracks)
+    if shelf is not None and recorder is None:
+        log.warning("nothing_to_record", reason="the model has no output track")
     outlet = SessionOutlet(stream, clock=clock, metrics=metrics)
     host = make_host(model_class, settings, outlet, clock)
     session = Session(
         host,
         outlet=outlet,
+        recorder=recorder,
         settings=session_settings(settings),
         clock=clock,
         metrics=metrics,
     )
-    return ServedModel(session, stream, contract.tracks)
+    return ServedModel(session, stream, contract.tracks, recorder)
+
+
+def open_shelf(settings: ServeSettings, clock: Clock, metrics: Metrics) -> "Shelf | None":
+    """Return where recordings are kept, ``None`` where none are made or none can be."""
+    if not settings.is_recorded:
+        return None
+    from reactor_runtime.recording.shelf import Shelf
+
+    folder = ScratchFolder("recordings", settings.recordings_path)
+    try:
+        folder.open()
+    except OSError as error:
+        log.error("recording_unavailable", reason=str(error))
+        return None
+    return Shelf(
+        folder,
+        max_bytes=settings.recordings_size,
+        keep_s=settings.recordings_keep_s,
+        clock=clock,
+        metrics=metrics,
+    )
+
+
+def make_recorder(
+    shelf: "Shelf",
+    outputs: Sequence[Track],
+    settings: ServeSettings,
+    clock: Clock,
+    metrics: Metrics,
+) -> "Recorder":
+    """Return who records a model with these *outputs*.
+
+    Raises:
+        SettingError: What is to be recorded is none of them.
+    """
+    from reactor_runtime.recording.mp4_writer import AudioCodec
+    from reactor_runtime.recording.recorder import Recorder
+    from reactor_runtime.recording.recording_settings import RecordingSettings
+
+    given = settings.recording
+    default = RecordingSettings()
+    longest_s = default.clip_max_s if given.clip_max_seconds is None else given.clip_max_seconds
+    wanted = RecordingSettings(
+        chunk_s=given.chunk_seconds or default.chunk_s,
+        clip_max_s=longest_s or FOR_EVER_S,
+        video_track=recorded_track(outputs, TrackKind.VIDEO, given.video_track),
+        audio_track=recorded_track(outputs, TrackKind.AUDIO, given.audio_track),
+        crf=default.crf if given.video.crf is None else given.video.crf,
+        max_bitrate=settings.max_bitrate,
+        audio_codec=AudioCodec(given.audio.codec or default.audio_codec),
+        audio_bitrate=given.audio.bitrate or default.audio_bitrate,
+    )
+    return Recorder(shelf, wanted, clock=clock, metrics=metrics)
+
+
+def recorded_track(outputs: Sequence[Track], kind: TrackKind, chosen: str | None) -> str | None:
+    """Return the name of the track to record: the *chosen* one, else the first of its *kind*.
+
+    Raises:
+        SettingError: There is no such output track.
+    """
+    names = [track.name for track in outputs if track.kind is kind]
+    if chosen is not None and chosen not in names:
+        wanted = f"one of its output tracks: {', '.join(names)}" if names else "none: it has none"
+        raise SettingError(f"recording.{kind.value}_track", chosen, wanted)
+    return chosen or next(iter(names), None)
 
 
 def make_host(

@@ -111,12 +111,14 @@ def whole(minimum: int, maximum: int | None = None) -> Kind:
     return Kind(wanted=f"a whole number {upper}", parse=parse, placeholder="N")
 
 
-def number(minimum: float, wanted: str, placeholder: str = "SECONDS") -> Kind:
-    """Return the kind of finite numbers of at least *minimum*."""
+def number(
+    minimum: float, wanted: str, placeholder: str = "SECONDS", *, maximum: float = math.inf
+) -> Kind:
+    """Return the kind of finite numbers from *minimum* to *maximum*, both included."""
 
     def parse(text: str) -> float:
         value = _number(text)
-        if value < minimum:
+        if not minimum <= value <= maximum:
             raise ValueError("out of range")
         return value
 
@@ -238,6 +240,7 @@ PATH = Kind(wanted="a path", parse=_path, is_text=True, placeholder="PATH")
 SWITCH = Kind(wanted="true or false", parse=_switch)
 PORT = whole(0, 65535)
 SECONDS = number(0.0, "a number of seconds, 0 for none")
+CHUNK = number(0.1, "seconds from 0.1 to 60", maximum=60.0)
 FPS = number(0.1, "frames per second, at least 0.1", "FPS")
 BITRATE = Kind(
     wanted="bits per second, such as 4M, 800k or 3500000", parse=_bitrate, placeholder="BITS/S"
@@ -267,6 +270,8 @@ TURN = Kind(
 
 ISOLATION = choice(("in_process", "process"))
 ON_FAILURE = choice(("keep", "exit", "restart"))
+VIDEO_CODEC = choice(("h264",))
+AUDIO_CODEC = choice(("aac", "opus"))
 COMM_BACKEND = choice(("gloo", "nccl"))
 PLAYOUT_DELAY = choice(("auto", "low", "client"))
 LOG_FORMAT = choice(("text", "json"))

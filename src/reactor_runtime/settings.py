@@ -14,8 +14,9 @@ from reactor_runtime.manifest import Manifest, Recording, load_config
 from reactor_runtime.manifest_file import locate
 from reactor_runtime.model_import import import_model_class, parse_model_ref
 from reactor_runtime.paths import WEIGHTS_VARIABLE
-from reactor_runtime.setting import SETTINGS, Setting
+from reactor_runtime.setting import Setting
 from reactor_runtime.setting_kinds import Resolution, TurnServer
+from reactor_runtime.setting_table import SETTINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,11 @@ class ServeSettings:
         max_picture_pixels: Width times height of the largest picture file.
         min_free_disk: Bytes that files must leave free on the disk.
         uploads_path: Where files are kept, ``None`` for the folder of temporary files.
+        record: Whether sessions are recorded; ``None`` for what *recording* says.
+        recordings_path: Where recordings lie while the process lives, ``None`` for the folder of
+            temporary files.
+        recordings_size: Bytes of all recordings.
+        recordings_keep_s: Seconds a recording is kept after its session has ended.
         open_browser: Open the page once it can be reached.
     """
 
@@ -130,7 +136,16 @@ class ServeSettings:
     max_picture_pixels: int = 100_000_000
     min_free_disk: int = 512 << 20
     uploads_path: Path | None = None
+    record: bool | None = None
+    recordings_path: Path | None = None
+    recordings_size: int = 1 << 30
+    recordings_keep_s: float = 300.0
     open_browser: bool = False
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether sessions are recorded."""
+        return bool(self.recording.enabled if self.record is None else self.record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

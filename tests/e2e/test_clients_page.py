@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.snippets import snippet
+from tests.unit.recording.material import levels
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
 
@@ -47,6 +48,19 @@ async def test_a_file_by_the_python_sdk(collage: Served) -> None:
     with contextlib.redirect_stdout(io.StringIO()) as said:
         await asyncio.wait_for(names["run"](), 60)
     assert said.getvalue() == "['cover.raw', 'back.raw']\n"
+
+
+async def test_a_clip_by_the_python_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "collage.py").write_text(snippet(PAGE, "python", "# collage.py"))
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    with serving("collage:Collage", "--record", cwd=tmp_path) as served:
+        text = textwrap.indent(code(served, "request_clip("), "    ")
+        exec(f"async def run():\n{text}", names)
+        await asyncio.wait_for(names["run"](), 60)
+        assert "error" not in served.log()
+    assert len(levels(Path("last_seconds.mp4"))) > 24
+    assert len(levels(Path("session.mp4"))) > 48
 
 
 async def test_a_file_over_plain_http(collage: Served, tmp_path: Path) -> None:

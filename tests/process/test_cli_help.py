@@ -9,7 +9,7 @@ import pytest
 from tests.process.cli import command_line, environment, reactor
 
 from reactor_runtime import __version__
-from reactor_runtime.setting import SETTINGS
+from reactor_runtime.setting_table import SETTINGS
 
 HEAVY = (
     "aiortc", "aioice", "av", "fastapi", "starlette", "uvicorn", "torch", "numpy", "structlog",

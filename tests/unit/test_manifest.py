@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from reactor_runtime.errors import ManifestError
 from reactor_runtime.manifest import Manifest, RuntimeSection, load_config
-from reactor_runtime.setting import SETTINGS
 from reactor_runtime.setting_kinds import Resolution
+from reactor_runtime.setting_table import SETTINGS
 
 Write = Callable[[str | bytes], Path]
 
@@ -82,6 +82,47 @@ def test_every_published_form_is_read(write: Write, text: str) -> None:
     assert manifest.weights_path == manifest.folder / "weights"
     assert (manifest.name, manifest.version) == ("fast", "0.1.0")
     assert (manifest.recording.enabled, manifest.recording.chunk_seconds) == (True, 4.0)
+
+
+RECORDED = """\
+recording:
+  enabled: yes
+  chunk_seconds: 4
+  clip_max_seconds: 60
+  video_track: main_video
+  audio_track: voice
+  video: {codec: H264, crf: 18}
+  audio: {codec: opus, bitrate: 96k}
+"""
+
+
+@pytest.mark.parametrize("is_top", [True, False], ids=["at the top", "under runtime"])
+def test_every_key_of_a_recording_is_read_in_both_places(write: Write, is_top: bool) -> None:
+    inner = "".join(f"  {line}\n" for line in RECORDED.splitlines())
+    text = "runtime:\n  import: a:B\n" + (RECORDED if is_top else inner)
+    recording = load_config(write(text)).recording
+    assert recording.model_dump() == {
+        "enabled": True,
+        "chunk_seconds": 4.0,
+        "clip_max_seconds": 60.0,
+        "video_track": "main_video",
+        "audio_track": "voice",
+        "video": {"codec": "h264", "crf": 18},
+        "audio": {"codec": "opus", "bitrate": 96_000},
+    }
+
+
+@pytest.mark.parametrize("is_top", [True, False], ids=["at the top", "under runtime"])
+def test_a_near_miss_in_a_recording_is_an_error(write: Write, is_top: bool) -> None:
+    place = "" if is_top else "runtime."
+    for line, meant in (
+        ("recording: {chunk_second: 4}", "recording.chunk_seconds"),
+        ("recording: {video: {codecs: h264}}", "recording.video.codec"),
+    ):
+        text = f"runtime:\n  import: a:B\n{'' if is_top else '  '}{line}\n"
+        error = refused(write(text))
+        assert error.wanted == f"{place}{meant}?"
+        assert error.line == 3
 
 
 def test_only_the_import_is_required(write: Write) -> None:
@@ -181,6 +222,36 @@ WRONG_VALUES = {
     "bad size": ("max_resolution: 720p", "runtime.max_resolution", "720p", "1280x720"),
     "empty text": ('config: ""', "runtime.config", "''", "a path"),
     "recording switch": ("recording: true", "runtime.recording", "true", "a mapping"),
+    "chunk too long": (
+        "recording: {chunk_seconds: 61}",
+        "runtime.recording.chunk_seconds",
+        "61",
+        "0.1 to 60",
+    ),
+    "chunk of nothing": (
+        "recording: {chunk_seconds: 0}",
+        "runtime.recording.chunk_seconds",
+        "0",
+        "0.1 to 60",
+    ),
+    "recorded codec": (
+        "recording: {video: {codec: hevc}}",
+        "runtime.recording.video.codec",
+        "hevc",
+        "h264",
+    ),
+    "recorded quality": (
+        "recording: {video: {crf: 52}}",
+        "runtime.recording.video.crf",
+        "52",
+        "from 0 to 51",
+    ),
+    "recorded sound": (
+        "recording: {audio: {codec: mp3}}",
+        "runtime.recording.audio.codec",
+        "mp3",
+        "aac, opus",
+    ),
     "recording value": ("recording: {enabled: 4}", "runtime.recording.enabled", "4", "true or"),
 }
 

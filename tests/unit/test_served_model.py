@@ -1,14 +1,26 @@
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reactor_runtime import Audio, InputState, Output, ReactorPipeline, Video
+from reactor_runtime.clock import SystemClock
 from reactor_runtime.errors import SettingError
 from reactor_runtime.host.host_settings import OnFailure
+from reactor_runtime.manifest import Recording
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.model.contract import ModelContract
+from reactor_runtime.model.tracks import TrackKind
+from reactor_runtime.model_import import import_model_class
 from reactor_runtime.served_model import (
     buffer_frames,
     host_settings,
+    make_recorder,
+    make_served_model,
     media_settings,
+    open_shelf,
+    recorded_track,
     session_settings,
     web_rtc_settings,
 )
@@ -73,3 +85,83 @@ def test_connections_get_their_servers_best_first() -> None:
     )
     assert told.max_connections == 3
     assert told.playout_delay is PlayoutDelay.ALWAYS
+
+
+# --- recordings ---
+
+
+class Film(Output):
+    first_view: Video
+    second_view: Video
+    voice: Audio
+
+
+class Films(ReactorPipeline):
+    state: InputState
+
+    def inference(self) -> Iterator[Film]:
+        raise NotImplementedError
+
+
+SHOWS_NOTHING = """
+from reactor_runtime import ReactorModel
+
+class ShowsNothing(ReactorModel):
+    async def run(self):
+        pass
+"""
+OUTPUTS = ModelContract.of(Films).tracks
+
+
+def test_without_a_wish_the_first_track_of_each_kind_is_recorded() -> None:
+    assert recorded_track(OUTPUTS, TrackKind.VIDEO, None) == "first_view"
+    assert recorded_track(OUTPUTS, TrackKind.AUDIO, None) == "voice"
+    assert recorded_track(OUTPUTS, TrackKind.VIDEO, "second_view") == "second_view"
+    assert recorded_track((), TrackKind.AUDIO, None) is None
+
+
+@pytest.mark.parametrize("chosen", ["third_view", "voice"])
+def test_a_track_that_is_none_of_them_is_refused_by_name(chosen: str) -> None:
+    wanted = f"recording.video_track: found {chosen}; wanted one of its output tracks: first_view"
+    with pytest.raises(SettingError, match=wanted):
+        recorded_track(OUTPUTS, TrackKind.VIDEO, chosen)
+    with pytest.raises(SettingError, match="wanted none"):
+        recorded_track((), TrackKind.VIDEO, chosen)
+
+
+def test_the_manifests_wishes_reach_the_recorder(tmp_path: Path) -> None:
+    wishes = Recording(
+        enabled=True, chunk_seconds=4.0, clip_max_seconds=0.0, video_track="second_view"
+    )
+    told = settings(recording=wishes, recordings_path=tmp_path)
+    shelf = open_shelf(told, SystemClock(), Metrics())
+    assert shelf is not None
+    recorder = make_recorder(shelf, OUTPUTS, told, SystemClock(), Metrics())
+    assert recorder.chunk_s == 4.0
+    assert recorder.tracks == ("second_view", "voice")
+    shelf.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_only_a_model_that_shows_something_is_recorded(tmp_path: Path) -> None:
+    told = settings(record=True, recordings_path=tmp_path)
+    shelf = open_shelf(told, SystemClock(), Metrics())
+    (tmp_path / "shows_nothing.py").write_text(SHOWS_NOTHING)
+    nothing = import_model_class("shows_nothing:ShowsNothing", tmp_path)
+    for model, is_recorded in ((Films, True), (nothing, False)):
+        served = make_served_model(model, told, SystemClock(), Metrics(), shelf)
+        recording = served.session.descriptor()["recording"]
+        assert recording == {"enabled": is_recorded, "chunk_seconds": 2.0 if is_recorded else 0}
+    assert shelf is not None
+    shelf.close()
+
+
+def test_nothing_is_opened_where_nothing_is_recorded(tmp_path: Path) -> None:
+    assert open_shelf(settings(recordings_path=tmp_path), SystemClock(), Metrics()) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_used_costs_only_the_recordings(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    told = settings(record=True, recordings_path=tmp_path / "file")
+    assert open_shelf(told, SystemClock(), Metrics()) is None

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from reactor_runtime.errors import ConfigurationError, ManifestError, SettingError
-from reactor_runtime.setting import SETTINGS
 from reactor_runtime.setting_kinds import Resolution, TurnServer
+from reactor_runtime.setting_table import SETTINGS
 from reactor_runtime.settings import (
     EffectiveSettings,
     ServeSettings,
@@ -116,6 +116,10 @@ VALUES: dict[str, tuple[str, Any]] = {
     "init_process_group": ("off", False),
     "stop_grace_s": ("0", 0.0),
     "log_level": ("debug", "debug"),
+    "record": ("yes", True),
+    "recordings_size": ("2G", 2 << 30),
+    "recordings_keep_s": ("60", 60.0),
+    "recordings_path": ("/srv/films", Path("/srv/films")),
 }
 
 
@@ -147,6 +151,8 @@ def test_text_becomes_the_right_value(name: str) -> None:
         ("max_upload", "1 apple", "256M"),
         ("max_upload", "-1M", "256M"),
         ("max_picture_pixels", "0", "at least 1"),
+        ("recordings_size", "much", "256M"),
+        ("record", "4", "true or false"),
     ],
 )
 def test_a_wrong_value_names_its_source_and_what_is_wanted(
@@ -245,3 +251,22 @@ def test_the_manifests_variables_are_set_where_the_environment_has_none(
     from reactor_runtime.paths import get_weights_path
 
     assert get_weights_path("x.bin") == folder / "w" / "x.bin"
+
+
+@pytest.mark.parametrize(
+    ("in_manifest", "flag", "is_recorded"),
+    [
+        (None, None, False),
+        ("true", None, True),
+        ("false", None, False),
+        ("true", "false", False),
+        (None, "true", True),
+    ],
+)
+def test_the_deployment_has_the_last_word_on_recording(
+    tmp_path: Path, in_manifest: str | None, flag: str | None, is_recorded: bool
+) -> None:
+    section = f"  recording: {{enabled: {in_manifest}}}\n" if in_manifest else ""
+    (tmp_path / "reactor.yaml").write_text(f"runtime:\n  import: a:B\n{section}")
+    settings = resolve_settings(tmp_path, {"record": flag}, {}).settings
+    assert settings.is_recorded is is_recorded

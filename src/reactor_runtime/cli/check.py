@@ -8,7 +8,8 @@ import typer
 
 from reactor_runtime.cli.setting_flags import texts_of, with_setting_flags
 from reactor_runtime.paths import WEIGHTS_VARIABLE
-from reactor_runtime.setting import SETTINGS, Setting
+from reactor_runtime.setting import Setting
+from reactor_runtime.setting_table import SETTINGS
 
 if TYPE_CHECKING:
     from rich.console import Console

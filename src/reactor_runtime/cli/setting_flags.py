@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from reactor_runtime.setting import SETTINGS, Setting
+from reactor_runtime.setting import Setting
 from reactor_runtime.setting_kinds import BITRATE, BYTES, SWITCH
+from reactor_runtime.setting_table import SETTINGS
 
 
 def with_setting_flags(command: Callable[..., int]) -> Callable[..., int]:

@@ -64,6 +64,7 @@ from reactor_runtime.errors.requests import (
     TooManyRequestsError,
 )
 from reactor_runtime.errors.sessions import (
+    ClipRefusedError,
     IllegalTransitionError,
     NoSessionError,
     SessionStateError,
@@ -101,6 +102,7 @@ __all__ = [
     "BodyTooLargeError",
     "BodyTooSlowError",
     "BufferClosed",
+    "ClipRefusedError",
     "CommandError",
     "ConfigurationError",
     "ConnectionClosedError",

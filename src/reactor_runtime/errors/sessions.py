@@ -67,6 +67,21 @@ class StartRefusedError(ReactorError):
         return f"{self.key}: {self.reason}" if self.key else self.reason
 
 
+class ClipRefusedError(ReactorError):
+    """Raised when there can be no clip.
+
+    Attributes:
+        reason: Why, in the words the client reads.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
 class NoSessionError(ReactorError):
     """Raised when a request needs a running session and there is none."""
 

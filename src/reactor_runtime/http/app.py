@@ -3,8 +3,8 @@
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from reactor_runtime.http.absent_routes import AbsentRoutes
 from reactor_runtime.http.access import AccessRules
+from reactor_runtime.http.clip_routes import ClipRoutes
 from reactor_runtime.http.error_responses import exception_handlers
 from reactor_runtime.http.front_door import FrontDoor
 from reactor_runtime.http.operator_routes import OperatorRoutes
@@ -23,7 +23,7 @@ def create_app(stage: Stage) -> ASGIApp:
         SessionRoutes(stage),
         SignalingRoutes(stage),
         UploadRoutes(stage),
-        AbsentRoutes(),
+        ClipRoutes(stage),
     )
     app = Starlette(
         routes=[route for group in groups for route in group.routes()],

@@ -84,8 +84,8 @@ async def read_object(request: Request, limit_bytes: int, timeout_s: float) -> d
     return value
 
 
-def parse_as(model: type[_Body], value: dict[str, Any]) -> _Body:
-    """Return *value* as a *model*.
+def parse_as(model: type[_Body], value: dict[str, Any], place: str = "body") -> _Body:
+    """Return *value*, which came in the *place* of the request, as a *model*.
 
     Raises:
         RequestShapeError: It does not fit, with up to ten reasons.
@@ -95,7 +95,7 @@ def parse_as(model: type[_Body], value: dict[str, Any]) -> _Body:
     except ValidationError as error:
         found = error.errors(include_url=False, include_context=False)[:MAX_PROBLEMS]
         raise RequestShapeError(
-            [problem(e["type"], ("body", *e["loc"]), e["msg"], e["input"]) for e in found]
+            [problem(e["type"], (place, *e["loc"]), e["msg"], e["input"]) for e in found]
         ) from None
 
 

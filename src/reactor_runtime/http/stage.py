@@ -8,6 +8,7 @@ from reactor_runtime.http.server_settings import ServerSettings
 from reactor_runtime.metrics import Metrics
 
 if TYPE_CHECKING:  # the routes must answer before model, media and WebRTC are imported
+    from reactor_runtime.recording.shelf import Shelf
     from reactor_runtime.session.session import Session
     from reactor_runtime.uploads.upload_store import UploadStore
     from reactor_runtime.webrtc.signaling import Signaling
@@ -21,11 +22,17 @@ class Stage:
     The port answers before the model's class is imported, which may take as long as its weights;
     until then every route answers as for a model that is loading. The signalling may come a little
     after the session; whoever needs it waits.
+
+    Attributes:
+        settings: What the routes are told.
+        metrics: The figures of this server.
+        recordings: Where recordings are kept, ``None`` where none are made.
     """
 
     def __init__(self, settings: ServerSettings, metrics: Metrics) -> None:
         self.settings = settings
         self.metrics = metrics
+        self.recordings: Shelf | None = None
         self._session: Session | None = None
         self._signaling: Signaling | None = None
         self._news = asyncio.Event()

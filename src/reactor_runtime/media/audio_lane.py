@@ -19,13 +19,20 @@ from reactor_runtime.media.lane import Lane, Work
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.pacer import Pacer
 from reactor_runtime.media.sample_line import RATE
+from reactor_runtime.media.tap import Tap
 from reactor_runtime.media.track_figures import TrackFigures
 
 _FAR_BEHIND = RATE // 2
 
 
 class AudioEncoding:
-    """The life of one audio track's encoder. Used by the lane's thread alone."""
+    """The life of one audio track's encoder. Used by the lane's thread alone.
+
+    Attributes:
+        track: Name of the output track.
+        fan_out: Who gets the packets.
+        tap: Who takes its sound besides the viewers; set before the start.
+    """
 
     def __init__(
         self,
@@ -43,6 +50,12 @@ class AudioEncoding:
         self._figures = figures
         self._encoder: AudioEncoder | None = None
         self._number = 0
+        self.tap: Tap | None = None
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody takes its sound."""
+        return bool(self.fan_out.viewers) or (self.tap is not None and self.tap.is_open)
 
     @property
     def closes_at(self) -> float | None:
@@ -52,7 +65,9 @@ class AudioEncoding:
     def encode(
         self, samples: NDArray[np.int16], position: int, presented_at: float
     ) -> EncodedFrame | None:
-        """Return the packet of *samples*, ``None`` when the event loop is too far behind."""
+        """Return the packet of *samples*, ``None`` when nobody could take it."""
+        if not self.fan_out.viewers:
+            return None
         if self.fan_out.is_clogged:
             self._figures.dropped(1, "loop_stalled")
             return None
@@ -79,16 +94,20 @@ class AudioEncoding:
 
 
 class AudioLane(Lane):
-    """One thread for all audio tracks: their packets share one rhythm."""
+    """One thread for all audio tracks: their packets share one rhythm.
+
+    Attributes:
+        encodings: One for each track.
+    """
 
     def __init__(self, pacer: Pacer, encodings: Sequence[AudioEncoding], *, clock: Clock) -> None:
         super().__init__("audio", pacer, clock)
-        self._encodings = encodings
+        self.encodings = encodings
         self._position: int | None = None
 
     def take(self, now: float) -> Work | None:
         """Return the sending of one packet of every track somebody listens to."""
-        heard = [encoding for encoding in self._encodings if encoding.fan_out.viewers]
+        heard = [encoding for encoding in self.encodings if encoding.is_heard]
         here = self._pacer.position(now)
         if not heard:
             self._position = None
@@ -106,17 +125,17 @@ class AudioLane(Lane):
 
     def wakes_at(self, now: float) -> float | None:
         """Return when the next packet or closing is due."""
-        for encoding in self._encodings:
+        for encoding in self.encodings:
             if (closes_at := encoding.closes_at) is not None and closes_at <= now:
                 encoding.close()
-        times = [encoding.closes_at for encoding in self._encodings]
+        times = [encoding.closes_at for encoding in self.encodings]
         if self._position is not None:
             times.append(self._pacer.epoch + (self._position + PACKET_SAMPLES) / RATE)
         return min((at for at in times if at is not None), default=None)
 
     def close(self) -> None:
         """Close the encoders."""
-        for encoding in self._encodings:
+        for encoding in self.encodings:
             encoding.close()
 
     def _send(
@@ -130,3 +149,5 @@ class AudioLane(Lane):
             frame = encoding.encode(samples, position, presented_at)
             if frame is not None:
                 encoding.fan_out.post(frame, loop)
+            if encoding.tap is not None and encoding.tap.is_open:
+                encoding.tap.sound(presented_at, samples)

@@ -8,7 +8,7 @@ per encoded frame on the event loop.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from reactor_runtime.clock import Clock
@@ -21,6 +21,7 @@ from reactor_runtime.media.fan_out import FanOut, FrameSink
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.pacer import Pacer
 from reactor_runtime.media.subscription import Subscription
+from reactor_runtime.media.tap import Tap
 from reactor_runtime.media.track_figures import TrackFigures
 from reactor_runtime.media.video_encoding import VideoEncoding
 from reactor_runtime.media.video_lane import VideoLane
@@ -176,6 +177,22 @@ class LiveStream:
             known = track in self._figures
             raise TrackError(track, f"{codec} cannot carry it" if known else "no such output track")
         return fan_out.subscribe(sink)
+
+    def give_to(self, tap: Tap, tracks: Collection[str]) -> None:
+        """Let *tap* have the pictures and the sound of *tracks* too. Before ``start``, one tap.
+
+        Raises:
+            TrackError: One of them is no output track.
+        """
+        for name in tracks:
+            if name not in self._figures:
+                raise TrackError(name, "no such output track")
+        for lane in self._video:
+            if lane.track in tracks:
+                lane.tap = tap
+        for encoding in self._audio.encodings:
+            if encoding.track in tracks:
+                encoding.tap = tap
 
     def stats(self) -> Mapping[str, Any]:
         """Return figures for operators: the queue and, per track, rates and encoders."""

@@ -25,7 +25,8 @@ class Picture:
     """One frame in I420, and what its author said about it.
 
     Attributes:
-        frame: An ``av.VideoFrame``; only the thread of its track may touch it.
+        frame: An ``av.VideoFrame``; only the thread of its track may touch it. Its pixels are never
+            written again, so that any thread may read them.
         metadata: The author's metadata, if any.
     """
 
@@ -97,9 +98,14 @@ def in_rows(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def make_black(width: int, height: int) -> Picture:
     """Return a black picture."""
     frame = av.VideoFrame(width, height, "yuv420p")
+    fill_black(frame)
+    return Picture(frame=frame)
+
+
+def fill_black(frame: Any) -> None:
+    """Make every pixel of an I420 *frame* black."""
     for plane, value in zip(frame.planes, (_LUMA_BLACK, _CHROMA_GREY, _CHROMA_GREY), strict=True):
         plane.update(bytes([value]) * plane.buffer_size)
-    return Picture(frame=frame)
 
 
 def pad_to_even(picture: Picture) -> Picture:

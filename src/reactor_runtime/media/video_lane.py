@@ -13,6 +13,7 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.media.lane import Lane, Work
 from reactor_runtime.media.pacer import Pacer
 from reactor_runtime.media.picture import make_black
+from reactor_runtime.media.tap import Tap
 from reactor_runtime.media.timeline import Shown
 from reactor_runtime.media.track_figures import TrackFigures
 from reactor_runtime.media.video_encoding import VideoEncoding
@@ -24,7 +25,12 @@ _SHARPEN_TIMES = 4
 
 
 class VideoLane(Lane):
-    """One thread for one video track and its encoders."""
+    """One thread for one video track and its encoders.
+
+    Attributes:
+        track: Name of the output track.
+        tap: Who takes its pictures besides the viewers; set before the start.
+    """
 
     def __init__(
         self,
@@ -36,13 +42,14 @@ class VideoLane(Lane):
         figures: TrackFigures,
     ) -> None:
         super().__init__(f"video-{track}", pacer, clock)
-        self._track = track
+        self.track = track
         self._encodings = encodings
         self._figures = figures
         self._last: Shown | None = None
         self._is_blackout = False
         self._sharpen_left = 0
         self._sharpen_at = 0.0
+        self.tap: Tap | None = None
 
     def cut_to_black(self) -> None:
         """Show black at once, if anything was shown before."""
@@ -61,7 +68,7 @@ class VideoLane(Lane):
         if shown is not None:
             self._last = shown
             self._sharpen_left, self._sharpen_at = _SHARPEN_TIMES, now + _REST_S
-            return partial(self._show, shown, self._encodings)
+            return partial(self._show_new, shown)
         return self._again(now)
 
     def wakes_at(self, now: float) -> float | None:
@@ -69,7 +76,7 @@ class VideoLane(Lane):
         for encoding in self._encodings:
             if (closes_at := encoding.closes_at) is not None and closes_at <= now:
                 encoding.close()
-        times = [self._pacer.timeline.due(self._track)]
+        times = [self._pacer.timeline.due(self.track)]
         times += [encoding.closes_at for encoding in self._encodings]
         if self._last is not None:
             times += [encoding.fan_out.key_due for encoding in self._encodings]
@@ -88,7 +95,7 @@ class VideoLane(Lane):
         return replace(self._last, picture=make_black(*self._last.picture.size), time=now)
 
     def _due(self, now: float) -> Shown | None:
-        shown = self._pacer.timeline.take(self._track, now)
+        shown = self._pacer.timeline.take(self.track, now)
         if shown is not None:
             self._figures.shown(now, is_late=shown.late_s > _LATE_S)
             self._figures.dropped(shown.skipped, "late")
@@ -111,6 +118,11 @@ class VideoLane(Lane):
             return None
         self._sharpen_at = max(now + _SHARPEN_EVERY_S, self._last.time + _REST_S)
         return partial(self._show, replace(self._last, time=now), owing)
+
+    def _show_new(self, shown: Shown, loop: asyncio.AbstractEventLoop) -> None:
+        self._show(shown, self._encodings, loop)
+        if self.tap is not None and self.tap.is_open:
+            self.tap.picture(shown)
 
     def _show(
         self, shown: Shown, encodings: Sequence[VideoEncoding], loop: asyncio.AbstractEventLoop

@@ -57,6 +57,8 @@ class Audience:
             desk=CommandDesk(contract, self._inbox, wiring, course.note),
             inbox=self._inbox,
             publishers=self._publishers,
+            recorder=wiring.recorder,
+            note=course.note,
         )
 
     # --- from connections ---

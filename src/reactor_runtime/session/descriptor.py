@@ -5,6 +5,7 @@ from typing import Any
 
 from reactor_runtime import __version__
 from reactor_runtime.model.tracks import Track, TrackDirection
+from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.request_bodies import STREAMED
 from reactor_runtime.session.session_state import SessionState
 
@@ -13,7 +14,10 @@ SESSION_ID = "00000000-0000-0000-0000-000000000000"
 
 
 def make_descriptor(
-    state: SessionState, model_name: str, tracks: Sequence[Track] | None
+    state: SessionState,
+    model_name: str,
+    tracks: Sequence[Track] | None,
+    recorder: Recorder | None = None,
 ) -> dict[str, Any]:
     """Return the descriptor of a session in *state*.
 
@@ -21,7 +25,9 @@ def make_descriptor(
         state: Where the session is.
         model_name: What the model is called.
         tracks: The model's tracks; ``None`` while it loads, which leaves name and capabilities out.
+        recorder: Who records it, ``None`` for nobody.
     """
+    chunk_s = 0 if recorder is None else recorder.chunk_s
     descriptor: dict[str, Any] = {
         "session_id": SESSION_ID,
         "state": state.value,
@@ -30,7 +36,7 @@ def make_descriptor(
         "server_info": {"server_version": __version__},
         "selected_transport": {"protocol": "webrtc", "version": "1.0"},
         "transports": [{"protocol": "webrtc", "version": "1.0"}],
-        "recording": {"enabled": False, "chunk_seconds": 0},
+        "recording": {"enabled": recorder is not None, "chunk_seconds": chunk_s},
         "step_results": {"enabled": False},
         "generation": STREAMED,
     }

@@ -1,19 +1,21 @@
 """MessageRouter: what a client's message sets off, one method per message."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from reactor_runtime.errors import ClipRefusedError
 from reactor_runtime.log import get_logger
 from reactor_runtime.session.capabilities import make_capabilities
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.command_desk import CommandDesk
 from reactor_runtime.session.event_inbox import EventInbox
 from reactor_runtime.session.publishers import Publishers
+from reactor_runtime.session.recorder import DISABLED, Recorder
 from reactor_runtime.wire import messages as say
 
 log = get_logger(__name__)
 
-RECORDER_DISABLED = "recorder disabled or encoder crashed"
 _COUNTED_ELSEWHERE = (say.Command, say.FileUploaded)  # by the inbox, and by the files there are
 
 
@@ -25,6 +27,8 @@ class MessageRouter:
         desk: Where commands are checked.
         inbox: Where they are refused.
         publishers: Who feeds which input track.
+        recorder: Who can make clips.
+        note: Records an event for operators.
     """
 
     def __init__(
@@ -34,8 +38,11 @@ class MessageRouter:
         desk: CommandDesk,
         inbox: EventInbox,
         publishers: Publishers,
+        recorder: Recorder | None,
+        note: Callable[..., None],
     ) -> None:
         self._schema, self._inbox, self._publishers = schema, inbox, publishers
+        self._recorder, self._note = recorder, note
         self._routes: dict[type, Callable[[Client, Any], None]] = {
             say.Command: desk.call,
             say.FileUploaded: desk.announce,
@@ -74,7 +81,15 @@ class MessageRouter:
         client.send(say.Capabilities(commands=make_capabilities(self._schema)))
 
     def _clip(self, client: Client, request: say.ClipRequest) -> None:
-        client.send(say.ClipFailed(request_id=request.request_id, reason=RECORDER_DISABLED))
+        try:
+            if self._recorder is None:
+                raise ClipRefusedError(DISABLED)
+            clip = self._recorder.clip(request.duration_s)
+        except ClipRefusedError as error:
+            client.send(say.ClipFailed(request_id=request.request_id, reason=error.reason))
+            return
+        client.send(replace(clip, request_id=request.request_id))
+        self._note("clip_ready", **clip.fields)
 
     def _too_fast(self, client: Client, message: say.ClientMessage) -> None:
         request_id = getattr(message, "request_id", "")

@@ -19,6 +19,7 @@ from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.descriptor import SESSION_ID, make_descriptor
 from reactor_runtime.session.event_log import EventLog
+from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.request_bodies import read_start_body
 from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_outlet import SessionOutlet
@@ -66,6 +67,7 @@ class Session:
     Args:
         host: Where the model runs; it must have been given *outlet*.
         outlet: What *host* reports to; it knows the output media.
+        recorder: Who records the sessions, ``None`` for nobody.
         settings: Limits and delays.
         clock: The time.
         metrics: The figures of this server.
@@ -82,6 +84,7 @@ class Session:
         host: ModelHost,
         *,
         outlet: SessionOutlet,
+        recorder: Recorder | None = None,
         settings: SessionSettings | None = None,
         clock: Clock | None = None,
         metrics: Metrics | None = None,
@@ -98,10 +101,13 @@ class Session:
             tally=Tally(metrics),
             uploads=UploadStore(settings.uploads, clock, metrics),
             tasks=TaskSet(),
+            recorder=recorder,
         )
         self.events = EventLog(wiring.clock, wiring.settings.events_retained)
         self._course = course = SessionCourse(self.events, wiring)
         course.watch(lambda state: None if state.is_running else wiring.uploads.clear())
+        if recorder is not None:
+            course.watch(recorder.follow)
         self._audience = audience = Audience(host, course, wiring)
         self._tenancy = Tenancy(host, audience, course, outlet=outlet, wiring=wiring)
         self._vacancy = Vacancy(self._tenancy, audience, course, wiring)
@@ -188,7 +194,7 @@ class Session:
         contract = self._host.contract
         name = self.wiring.settings.model_name or contract.name
         tracks = contract.tracks if self._tenancy.is_loaded else None
-        return make_descriptor(self.state, name, tracks)
+        return make_descriptor(self.state, name, tracks, self.wiring.recorder)
 
     def schema(self) -> dict[str, Any]:
         """Return the model's OpenAPI document, empty until the model has loaded."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.tally import Tally
 from reactor_runtime.task_set import TaskSet
@@ -21,6 +22,7 @@ class Wiring:
         tally: Those of them that every frame moves.
         uploads: The files that clients send.
         tasks: Background tasks, ended when the session object is closed.
+        recorder: Who records the sessions, ``None`` for nobody.
     """
 
     settings: SessionSettings
@@ -29,3 +31,4 @@ class Wiring:
     tally: Tally
     uploads: UploadStore
     tasks: TaskSet
+    recorder: Recorder | None = None

@@ -196,16 +196,7 @@ def _publish_response(request_id: str, **outcome: Any) -> Written | None:
 
 
 def _write_clip_ready(message: say.ClipReady) -> Written:
-    return _runtime(
-        "clipReady",
-        session_id=message.recording_id,
-        kind=message.kind,
-        start_marker=message.start_marker,
-        end_marker=message.end_marker,
-        now_marker=message.now_marker,
-        predicted_ready_at_ms=message.predicted_ready_at_ms,
-        playlist_url=message.playlist_url,
-    )
+    return _runtime("clipReady", **message.fields)
 
 
 def _write_moderation(message: say.Moderation) -> Written:

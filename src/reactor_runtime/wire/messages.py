@@ -195,6 +195,19 @@ class ClipReady:
     predicted_ready_at_ms: int
     playlist_url: str
 
+    @property
+    def fields(self) -> dict[str, str | float | int]:
+        """What it says, by the names that clients and operators read."""
+        return {
+            "session_id": self.recording_id,
+            "kind": self.kind,
+            "start_marker": self.start_marker,
+            "end_marker": self.end_marker,
+            "now_marker": self.now_marker,
+            "predicted_ready_at_ms": self.predicted_ready_at_ms,
+            "playlist_url": self.playlist_url,
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipFailed:

@@ -6,7 +6,7 @@ import typer
 from typer.testing import CliRunner
 
 from reactor_runtime.cli.setting_flags import arguments_of, texts_of, with_setting_flags
-from reactor_runtime.setting import SETTINGS
+from reactor_runtime.setting_table import SETTINGS
 from reactor_runtime.settings import ServeSettings, resolve_settings
 
 

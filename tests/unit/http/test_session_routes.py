@@ -57,7 +57,4 @@ async def test_what_is_not_served_yet_is_told_in_a_way_clients_survive(
     loading: httpx.AsyncClient,
 ) -> None:
     assert (await loading.put("/uploads/abc", content=b"x")).status_code == 404
-    clips = await loading.get("/clips", params={"session_id": "x", "start": 0, "end": 1})
-    assert clips.status_code == 410
-    assert (await loading.get("/clips/chunks/x/init.mp4")).status_code == 410
     assert (await loading.get("/sessions/x/steps")).status_code == 404

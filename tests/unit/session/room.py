@@ -15,9 +15,11 @@ from reactor_runtime import (
     Video,
     event,
 )
+from reactor_runtime.errors import ClipRefusedError
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.media_input import MediaInput
 from reactor_runtime.session.connection import Channel
+from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
@@ -26,6 +28,7 @@ from reactor_runtime.testing.fake_clock import FakeClock, settle
 from reactor_runtime.testing.fake_connection import FakeConnection
 from reactor_runtime.testing.fake_host import FakeHost
 from reactor_runtime.wire import reactor_pb2 as pb
+from reactor_runtime.wire.messages import ClipReady
 
 
 class Pong(ModelMessage):
@@ -67,10 +70,43 @@ class Steered(ReactorPipeline):
             yield Show(main_video=None)
 
 
+class FakeRecorder:
+    """Implements ``Recorder``: notes what it is told, promises what a test says."""
+
+    chunk_s = 4.0
+
+    def __init__(self) -> None:
+        self.states: list[SessionState] = []
+        self.asked: list[float | None] = []
+        self.refusal = ""
+
+    def follow(self, state: SessionState) -> None:
+        self.states.append(state)
+
+    def clip(self, duration_s: float | None) -> ClipReady:
+        self.asked.append(duration_s)
+        if self.refusal:
+            raise ClipRefusedError(self.refusal)
+        return ClipReady(
+            recording_id="r" * 32,
+            kind="recording" if duration_s is None else "snap",
+            start_marker=6.933,
+            end_marker=9.933,
+            now_marker=9.933,
+            predicted_ready_at_ms=1_700_000_000_123,
+            playlist_url="/clips?session_id=r&start=6.933&end=9.933",
+        )
+
+
 class Room:
     """One session and everything around it."""
 
-    def __init__(self, settings: SessionSettings | None = None, model: type = Steered) -> None:
+    def __init__(
+        self,
+        settings: SessionSettings | None = None,
+        model: type = Steered,
+        recorder: Recorder | None = None,
+    ) -> None:
         self.clock = FakeClock()
         self.metrics = Metrics()
         self.outlet = SessionOutlet(None, clock=self.clock, metrics=self.metrics)
@@ -80,6 +116,7 @@ class Room:
         self.session = Session(
             self.host,
             outlet=self.outlet,
+            recorder=recorder,
             settings=settings or SessionSettings(),
             clock=self.clock,
             metrics=self.metrics,

@@ -1,3 +1,5 @@
+from tests.unit.session.room import FakeRecorder
+
 from reactor_runtime import __version__
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 from reactor_runtime.session.descriptor import make_descriptor
@@ -39,3 +41,8 @@ def test_until_the_model_has_loaded_there_is_no_name_and_nothing_to_do() -> None
     assert descriptor["model"] == {"name": ""}
     assert descriptor["state"] == "created"
     assert "capabilities" not in descriptor
+
+
+def test_a_recorded_session_says_so() -> None:
+    descriptor = make_descriptor(SessionState.READY, "worldlet", TRACKS, FakeRecorder())
+    assert descriptor["recording"] == {"enabled": True, "chunk_seconds": 4.0}

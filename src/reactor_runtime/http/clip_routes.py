@@ -1,0 +1,175 @@
+"""Clips over HTTP: a playlist and its segments, or the whole clip as one file.
+
+Who knows a recording's id may have it: the id is a secret of 128 bits.
+"""
+
+import math
+import re
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from reactor_runtime.http.body_limits import parse_as
+from reactor_runtime.http.stage import Stage
+
+if TYPE_CHECKING:  # the routes answer before media is loaded, and where nothing is recorded
+    from reactor_runtime.recording.clip import Clip
+    from reactor_runtime.recording.recording import Recording
+    from reactor_runtime.recording.shelf import Shelf
+
+PLAYLIST, HEAD, SEGMENT = "application/vnd.apple.mpegurl", "video/mp4", "video/iso.segment"
+_SEGMENT_NAME = re.compile(r"chunk_([0-9]{5,9})\.m4s")
+_MOST_RETRY_S = 2
+_PIECE_BYTES = 64 * 1024
+
+_Result = TypeVar("_Result")
+
+
+class ClipQuery(BaseModel):
+    """Which clip: *session_id* is the recording's id, *start* and *end* are its seconds."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    session_id: str
+    start: float
+    end: float
+
+
+class PartQuery(BaseModel):
+    """Of which clip a part is: the numbers of its first and last segment; alone unless given."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    first: int | None = None
+    last: int | None = None
+
+
+class ClipRoutes:
+    """The routes of recordings. Those of a process that records nothing know none."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def routes(self) -> list[Route]:
+        """Return what to mount."""
+        return [
+            Route("/clips", self.playlist, methods=["GET"]),
+            Route("/clips/file", self.file, methods=["GET"]),
+            Route("/clips/metadata", self.metadata, methods=["GET"]),
+            Route("/clips/chunks/{recording_id}/init.mp4", self.head, methods=["GET"]),
+            Route("/clips/chunks/{recording_id}/{name}", self.segment, methods=["GET"]),
+        ]
+
+    async def playlist(self, request: Request) -> Response:
+        """Answer with the clip's playlist, or 202 until its last segment is closed."""
+        clip = self._clip(request)
+        if isinstance(clip, Response):
+            return clip
+        return Response(clip.playlist(), media_type=PLAYLIST)
+
+    async def file(self, request: Request) -> Response:
+        """Answer with the whole clip as one file, or 202 until there is all of it."""
+        clip = self._clip(request)
+        if isinstance(clip, Response):
+            return clip
+        head = clip.head()
+        headers = {
+            "Content-Disposition": 'attachment; filename="clip.mp4"',
+            "Content-Length": str(len(head) + sum(each.film_bytes for each in clip.segments)),
+        }
+        return StreamingResponse(_file(head, clip, self._shelf()), 200, headers, HEAD)
+
+    async def metadata(self, request: Request) -> Response:
+        """Answer with what the author said of the clip's pictures, or 202 until it is all there."""
+        clip = self._clip(request)
+        if isinstance(clip, Response):
+            return clip
+        notes = await _read(clip.notes, self._shelf())
+        return JSONResponse({"duration": round(clip.duration_s, 6), "entries": notes})
+
+    async def head(self, request: Request) -> Response:
+        """Answer with what the file of a clip begins with."""
+        recording = self._recording(request.path_params["recording_id"])
+        asked = parse_as(PartQuery, dict(request.query_params), "query")
+        if not recording.head:
+            raise HTTPException(404, "nothing has been recorded yet")
+        if asked.first is None or asked.last is None:
+            return Response(recording.head, media_type=HEAD)
+        from reactor_runtime.recording.clip import Clip
+
+        segments = [s for s in recording.segments if asked.first <= s.number <= asked.last]
+        if not segments:
+            raise HTTPException(404, "no such segments")
+        return Response(Clip(recording=recording, segments=segments).head(), media_type=HEAD)
+
+    async def segment(self, request: Request) -> Response:
+        """Answer with one segment; as a part of a clip its times begin with those of the clip."""
+        recording = self._recording(request.path_params["recording_id"])
+        asked = parse_as(PartQuery, dict(request.query_params), "query")
+        named = _SEGMENT_NAME.fullmatch(request.path_params["name"])
+        segment = recording.segment(int(named[1])) if named else None
+        if segment is None:
+            raise HTTPException(404, "no such segment")
+        start_s = 0.0 if asked.first is None else recording.start_of(asked.first)
+        if start_s is None or start_s > segment.start_s:
+            raise HTTPException(404, "no such clip")
+        from reactor_runtime.recording.clip import part
+
+        content = await _read(part, self._shelf(), recording, segment, start_s)
+        length = {"Content-Length": str(len(content))}
+        return StreamingResponse(_pieces(content), 200, length, SEGMENT)
+
+    def _shelf(self) -> "Shelf":
+        if self._stage.recordings is None:
+            raise HTTPException(410, "no such recording; nothing is recorded here")
+        return self._stage.recordings
+
+    def _recording(self, recording_id: str) -> "Recording":
+        recording = self._shelf().find(recording_id)
+        if recording is None:
+            raise HTTPException(410, "no such recording; it may have expired")
+        return recording
+
+    def _clip(self, request: Request) -> "Clip | Response":
+        """Return the clip that is asked for, or the answer that says to wait for it."""
+        asked = parse_as(ClipQuery, dict(request.query_params), "query")
+        recording = self._recording(asked.session_id)
+        if not (0 <= asked.start < asked.end < math.inf):
+            raise HTTPException(400, "a clip starts at 0 or later and ends after its start")
+        if not recording.is_closed_until(asked.end):
+            wait_s = asked.end - recording.closed_until_s
+            retry_s = min(max(round(wait_s), 0), _MOST_RETRY_S)
+            return Response(status_code=202, headers={"Retry-After": str(retry_s)})
+        segments = recording.between(asked.start, asked.end)
+        if not segments:
+            raise HTTPException(410, "nothing of it was kept")
+        from reactor_runtime.recording.clip import Clip
+
+        return Clip(recording=recording, segments=segments)
+
+
+async def _file(head: bytes, clip: "Clip", shelf: "Shelf") -> AsyncIterator[bytes]:
+    yield head
+    for segment in clip.segments:
+        async for piece in _pieces(await _read(clip.part, shelf, segment)):
+            yield piece
+
+
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    """Yield *content* bit by bit: a slow reader is seen to read on."""
+    for start in range(0, len(content), _PIECE_BYTES):
+        yield content[start : start + _PIECE_BYTES]
+
+
+async def _read(work: Callable[..., _Result], *args: object) -> _Result:
+    """Do *work*, which reads from disk, beside the event loop."""
+    try:
+        return await run_in_threadpool(work, *args)
+    except OSError:
+        raise HTTPException(404, "it has just been removed") from None

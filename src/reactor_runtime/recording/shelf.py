@@ -1,0 +1,167 @@
+"""Shelf: the recordings of one process, kept for a bounded time and within a bounded size.
+
+Nobody is told of a segment before it is whole.
+"""
+
+import errno
+import shutil
+import threading
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.metrics import Metrics
+from reactor_runtime.recording.recording import Recording, Segment
+from reactor_runtime.recording.segment_files import SegmentFiles
+from reactor_runtime.scratch_folder import ScratchFolder
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Shelf:
+    """Stores segments and forgets them again. For any thread; storing is for one.
+
+    Args:
+        folder: Where they lie; open.
+        max_bytes: Bytes of all of them; past it the oldest segment goes.
+        keep_s: Seconds a recording stays after it has ended.
+        clock: The time.
+        metrics: Where the size is shown.
+    """
+
+    def __init__(
+        self,
+        folder: ScratchFolder,
+        *,
+        max_bytes: int,
+        keep_s: float,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._files, self._clock = SegmentFiles(folder), clock
+        self._max_bytes, self._keep_s = max_bytes, keep_s
+        self._size = metrics.recording_bytes
+        self._lock = threading.RLock()
+        self._recordings: dict[str, Recording] = {}  # the oldest first
+
+    def begin(self) -> Recording:
+        """Return a new, empty recording."""
+        recording = Recording()
+        with self._lock:
+            self._recordings[recording.id] = recording
+        return recording
+
+    def find(self, recording_id: str) -> Recording | None:
+        """Return the recording of that id, ``None`` if it is unknown or gone."""
+        self.expire()
+        return self._recordings.get(recording_id)
+
+    def store(
+        self, recording: Recording, span: tuple[float, float], film: bytes, notes: bytes
+    ) -> Segment:
+        """Keep the next segment of *recording*; where there is no room for it, the oldest go.
+
+        Args:
+            recording: Whose.
+            span: Recorded seconds at which it begins and ends.
+            film: Its pictures and sound.
+            notes: Its metadata, empty for none.
+
+        Raises:
+            OSError: It cannot be kept; nothing of it is left.
+        """
+        segment = Segment(
+            number=recording.next_number(),
+            start_s=span[0],
+            end_s=span[1],
+            film_bytes=len(film),
+            notes_bytes=len(notes),
+        )
+        if segment.size_bytes > self._max_bytes:
+            raise OSError(errno.EFBIG, "a segment is larger than all recordings may be")
+        while self._bytes() + segment.size_bytes > self._max_bytes and self._drop_oldest():
+            pass
+        while True:
+            try:
+                self._files.write(recording, segment, film, notes)
+            except OSError as error:
+                could_fit = error.errno in _FULL and segment.size_bytes < self._room()
+                if not could_fit or not self._drop_oldest():
+                    raise
+            else:
+                break
+        with self._lock:
+            recording.add(segment)
+            self._tell_size()
+        return segment
+
+    def end(self, recording: Recording) -> None:
+        """Let the time run out for *recording*; one that holds nothing goes at once."""
+        recording.ended_at = self._clock.now()
+        if not recording.segments:
+            with self._lock:
+                self._forget(recording)
+
+    def expire(self) -> float | None:
+        """Remove what has been kept long enough; returns when the next one will have been."""
+        now = self._clock.now()
+        with self._lock:
+            dues = {
+                each: each.ended_at + self._keep_s
+                for each in self._recordings.values()
+                if each.ended_at is not None
+            }
+            for recording, due in dues.items():
+                if due <= now:
+                    self._forget(recording)
+        return min((due for due in dues.values() if due > now), default=None)
+
+    def film(self, recording: Recording, segment: Segment) -> bytes:
+        """Return the pictures and sound of a segment.
+
+        Raises:
+            OSError: It is gone.
+        """
+        return self._files.film(recording, segment)
+
+    def notes(self, recording: Recording, segment: Segment) -> bytes:
+        """Return the metadata of a segment, empty for none.
+
+        Raises:
+            OSError: It is gone.
+        """
+        return self._files.notes(recording, segment)
+
+    def close(self) -> None:
+        """Remove everything. Idempotent."""
+        with self._lock:
+            self._recordings.clear()
+        self._files.close()
+
+    def _drop_oldest(self) -> bool:
+        with self._lock:
+            for recording in self._recordings.values():
+                if recording.segments:
+                    self._files.remove(recording, recording.drop_first())
+                    if not recording.segments and recording.ended_at is not None:
+                        self._forget(recording)
+                    self._tell_size()
+                    return True
+        return False
+
+    def _forget(self, recording: Recording) -> None:
+        if self._recordings.pop(recording.id, None) is None:
+            return
+        while recording.segments:
+            self._files.remove(recording, recording.drop_first())
+        self._files.remove_folder(recording)
+        self._tell_size()
+
+    def _room(self) -> int:
+        """Return the bytes there would be if everything went."""
+        return shutil.disk_usage(self._files.path).free + self._bytes()
+
+    def _bytes(self) -> int:
+        with self._lock:
+            return sum(s.size_bytes for each in self._recordings.values() for s in each.segments)
+
+    def _tell_size(self) -> None:
+        self._size.set(self._bytes())

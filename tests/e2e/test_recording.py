@@ -1,0 +1,296 @@
+"""Recordings of a real server, fetched by the public Python SDK, and what endangers them."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
+
+from reactor_sdk import ReactorError
+from tests.e2e.sdk_viewer import SdkViewer, viewing
+from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.models.flashes_and_beeps import FPS
+from tests.unit.recording.material import levels, needs_ffprobe, offsets, probe
+
+pytestmark = [
+    pytest.mark.sdk,
+    pytest.mark.skipif(
+        own_address() is None,
+        reason="the SDK finds no candidates when loopback is the only address",
+    ),
+]
+
+MANIFEST = """
+runtime:
+  import: tests.models.{model}
+  recording: {{enabled: true, chunk_seconds: 1}}
+"""
+FLASHES, NOISE = "flashes_and_beeps:FlashesAndBeeps", "changes_its_size:ChangesItsSize"
+
+
+def folder_of(tmp_path: Path, model: str) -> Path:
+    """A folder with a manifest that records *model*."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "reactor.yaml").write_text(MANIFEST.format(model=model))
+    return folder
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    """Where recordings lie."""
+    return tmp_path / "disk"
+
+
+@pytest.fixture
+def served(tmp_path: Path, disk: Path) -> Iterator[Served]:
+    folder = folder_of(tmp_path, FLASHES)
+    with serving(folder, "--recordings-path", str(disk), PYTHONPATH=str(ROOT)) as served:
+        yield served
+
+
+async def download(viewer: SdkViewer, clip: Any, path: Path) -> Path:
+    await asyncio.wait_for(viewer.reactor.download(clip, path), 30)
+    return path
+
+
+@needs_ffprobe
+async def test_the_sdk_fetches_clips_and_recordings(served: Served, tmp_path: Path) -> None:
+    async with viewing(served.url) as viewer:
+        await viewer.frames(4 * FPS, timeout_s=30)
+        clip = await viewer.reactor.request_clip(2)
+        assert clip.kind == "snap"
+        assert clip.end_marker - clip.start_marker == pytest.approx(2, abs=0.01)
+        path = await download(viewer, clip, tmp_path / "clip.mp4")
+        said = probe(path)
+        whole_chunks = int(clip.end_marker) + 1 - int(clip.start_marker)
+        assert said.start_s == pytest.approx(0, abs=1 / FPS)
+        assert said.duration_s == pytest.approx(whole_chunks, abs=2.5 / FPS)
+        assert said.streams["video"]["codec_name"] == "h264"
+        assert said.streams["audio"]["codec_name"] == "aac"
+        late = offsets(path)
+        assert late
+        assert max(map(abs, late)) <= 1 / FPS
+        recording = await viewer.reactor.request_recording()
+        assert (recording.kind, recording.start_marker) == ("recording", 0.0)
+        path = await download(viewer, recording, tmp_path / "recording.mp4")
+        said = probe(path)
+        assert said.duration_s == pytest.approx(int(recording.end_marker) + 1, abs=2.5 / FPS)
+        assert said.fps() == pytest.approx(FPS, abs=0.15 * FPS)
+        assert max(map(abs, offsets(path))) <= 1 / FPS
+        address = recording.playlist_url.replace("/clips?", "/clips/file?")
+        whole = await asyncio.to_thread(lambda: urllib.request.urlopen(address).read())
+        assert whole == path.read_bytes()
+        assert viewer.errors == []
+    descriptor = json.loads(served.get("/session")[1])
+    assert descriptor["recording"] == {"enabled": True, "chunk_seconds": 1.0}
+
+
+@needs_ffprobe
+async def test_a_steady_stream_is_recorded_at_its_rate(served: Served, tmp_path: Path) -> None:
+    async with viewing(served.url) as viewer:
+        await viewer.frames(6 * FPS, timeout_s=30)
+        clip = await viewer.reactor.request_clip(2)
+        path = await download(viewer, clip, tmp_path / "clip.mp4")
+    times = [at for at, _ in levels(path)]
+    gaps = sorted(b - a for a, b in pairwise(times))
+    assert gaps[len(gaps) // 2] == pytest.approx(1 / FPS, abs=0.002)
+
+
+async def test_without_a_recorder_the_sdk_hears_that_there_is_none() -> None:
+    with serving(f"tests.models.{FLASHES}") as served:
+        async with viewing(served.url) as viewer:
+            await viewer.frames(3)
+            with pytest.raises(ReactorError) as refusal:
+                await viewer.reactor.request_clip(2)
+            assert refusal.value.code == "RECORDER_DISABLED"
+
+
+async def test_a_recording_outlives_its_session_and_not_its_time(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, FLASHES)
+    with serving(folder, "--recordings-keep", "3", PYTHONPATH=str(ROOT)) as served:
+        async with viewing(served.url) as viewer:
+            await viewer.frames(FPS, timeout_s=30)
+            clip = await viewer.reactor.request_recording()
+        served.wait_for_state("ready")
+        address = clip.playlist_url.removeprefix(served.url)
+        deadline = time.monotonic() + 20
+        while (status := served.get(address)[0]) == 202:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)  # polling another process: it has no condition to wait on
+        assert status == 200
+        while (status := served.get(address)[0]) == 200:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.05)  # polling another process: it has no condition to wait on
+        assert status == 410
+
+
+async def test_operators_hear_of_segments_and_clips(served: Served) -> None:
+    async with viewing(served.url) as viewer:
+        await viewer.frames(2 * FPS, timeout_s=30)
+        clip = await viewer.reactor.request_clip(1)
+        assert await events_until(served, "clip_ready")
+    heard = await events_until(served, "cleanup_complete")
+    ready = [e["detail"] for e in heard if e["event"] == "chunk_ready"]
+    assert [detail["idx"] for detail in ready] == list(range(-1, len(ready) - 1))
+    assert len(ready) >= 2
+    assert {detail["recording_id"] for detail in ready} == {clip.session_id}
+    [promised] = [e["detail"] for e in heard if e["event"] == "clip_ready"]
+    assert promised["session_id"] == clip.session_id
+
+
+async def events_until(served: Served, last: str) -> list[dict[str, Any]]:
+    """Return the events so far and those until *last*."""
+
+    def read() -> list[dict[str, Any]]:
+        heard = []
+        with urllib.request.urlopen(served.url + "/events?since=0", timeout=20) as stream:
+            for line in stream:
+                if line.startswith(b"data: "):
+                    heard.append(json.loads(line[6:]))
+                    if heard[-1]["event"] == last:
+                        return heard
+        raise AssertionError(f"no {last}")
+
+    return await asyncio.to_thread(read)
+
+
+# --- what is left on disk ---
+
+
+def lying_in(disk: Path) -> list[Path]:
+    return sorted(disk.glob("reactor-recordings-*"))
+
+
+def everything_in(disk: Path) -> list[Path]:
+    return sorted(disk.rglob("*"))
+
+
+async def record_something(served: Served, disk: Path) -> None:
+    async with viewing(served.url) as viewer:
+        await viewer.frames(FPS, timeout_s=30)
+        clip = await viewer.reactor.request_clip(1)
+        await asyncio.wait_for(viewer.reactor.download(clip), 30)
+    assert everything_in(disk)
+
+
+async def test_nothing_is_left_when_the_server_is_told_to_stop(served: Served, disk: Path) -> None:
+    await record_something(served, disk)
+    assert served.stop() == 0
+    assert everything_in(disk) == []
+
+
+async def test_a_crash_is_swept_up_by_the_next_start_and_a_live_server_left_alone(
+    served: Served, disk: Path, tmp_path: Path
+) -> None:
+    await record_something(served, disk)
+    served.stop(signal.SIGKILL)
+    [left] = lying_in(disk)
+    flags, model = ("--record", "--recordings-path", str(disk)), f"tests.models.{FLASHES}"
+    with serving(model, *flags) as second:
+        assert left not in lying_in(disk)
+        await record_something(second, disk)
+        [lives] = lying_in(disk)
+        files = everything_in(lives)
+        with serving(model, *flags) as third:
+            assert len(lying_in(disk)) == 2
+            assert third.stop() == 0
+        assert everything_in(lives) == files
+        assert second.stop() == 0
+    assert everything_in(disk) == []
+
+
+# --- what endangers a recording, and nothing else ---
+
+
+async def test_a_size_that_changes_leaves_stream_and_recording_whole(
+    tmp_path: Path, disk: Path
+) -> None:
+    folder = folder_of(tmp_path, NOISE)
+    with serving(folder, "--recordings-path", str(disk), PYTHONPATH=str(ROOT)) as served:
+        async with viewing(served.url) as viewer:
+            await viewer.frames(FPS, timeout_s=30)
+            for size in ("wide", "odd", "small"):
+                await viewer.reactor.send_command("set_size", {"size": size})
+                await viewer.frames(FPS, timeout_s=30)
+            clip = await viewer.reactor.request_recording()
+            path = await download(viewer, clip, tmp_path / "film.mp4")
+            assert viewer.errors == []
+        address = clip.playlist_url.removeprefix(served.url).replace("/clips?", "/clips/metadata?")
+        notes = json.loads(served.get(address)[1])
+        assert "recording_failed" not in served.log()
+    shown = levels(path)
+    assert shown[-1][0] > 3
+    assert len(shown) > 3 * FPS
+    numbers = [entry["value"]["number"] for entry in notes["entries"]]
+    assert numbers == sorted(set(numbers))
+    assert len(numbers) > 3 * FPS
+
+
+SMALL_DISK = "mount -t tmpfs -o size=1m tmpfs"
+
+
+def test_a_full_disk_shortens_the_recording_and_spares_the_stream(
+    tmp_path: Path, disk: Path
+) -> None:
+    disk.mkdir()
+    enter = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
+    mount = f"{SMALL_DISK} {disk}"
+    probe = subprocess.run([*enter, mount], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"no mount namespace: {probe.stderr.decode(errors='replace').strip()}")
+    folder = folder_of(tmp_path, NOISE)
+    body = f"on_a_small_disk({str(folder)!r}, {str(disk)!r})"
+    script = f"import asyncio; from {__name__} import on_a_small_disk; asyncio.run({body})"
+    done = subprocess.run(
+        [*enter, f'{mount} && exec "$PYTHON" -c "$SCRIPT"'],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHON": sys.executable,
+            "SCRIPT": script,
+        },
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def fill_up(disk: Path) -> None:
+    """Write until there is no room, as another program may."""
+    with (disk / "somebody_elses").open("wb", buffering=0) as sink, contextlib.suppress(OSError):
+        while True:
+            sink.write(b"x" * 4096)
+
+
+async def on_a_small_disk(folder: str, disk: str) -> None:
+    """What the test above runs where the recordings' disk holds one megabyte."""
+    with serving(folder, "--recordings-path", disk, PYTHONPATH=str(ROOT)) as served:
+        async with viewing(served.url) as viewer:
+            await viewer.frames(8 * FPS, timeout_s=60)
+            clip = await viewer.reactor.request_recording()
+            assert clip.start_marker > 1, clip  # the beginning has made room
+            film = Path(disk).parent / "film.mp4"
+            await download(viewer, clip, film)
+            assert levels(film)
+            fill_up(Path(disk))
+            await viewer.frames(4 * FPS, timeout_s=60)
+            assert viewer.errors == []
+            figures = served.get("/metrics")[1]
+            assert 'reactor_frames_dropped_total{reason="encoder_failed"' not in figures
+        assert served.stop() == 0
+        assert "Traceback" not in served.log()
