@@ -2,7 +2,10 @@
 
 import contextlib
 import errno
+import os
 import socket
+from collections.abc import Sequence
+from functools import partial
 
 from reactor_runtime.errors import AddressError
 
@@ -38,6 +41,11 @@ def open_sockets(host: str, port: int) -> list[socket.socket]:
         reason = _reason(refused) if refused is not None else "it stands for no address"
         raise AddressError(host, port, reason)
     return opened
+
+
+def keep_from_forks(sockets: Sequence[socket.socket]) -> None:
+    """Close *sockets* in every process this one forks: a model's own would keep the port taken."""
+    os.register_at_fork(after_in_child=partial(_close, sockets))
 
 
 def _addresses(host: str, port: int) -> list[tuple[int, str]]:
@@ -81,6 +89,6 @@ def _reason(error: OSError) -> str:
     return _WHY.get(error.errno or 0, error.strerror or str(error))
 
 
-def _close(sockets: list[socket.socket]) -> None:
+def _close(sockets: Sequence[socket.socket]) -> None:
     for each in sockets:
         each.close()
