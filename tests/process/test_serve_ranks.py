@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.process_figures import no_process_is_left, ranks_of
 from tests.e2e.serving import ROOT, Served, serving
-from tests.process.distributed.traces import group_processes
+from tests.process.distributed.traces import group_processes, is_alive, wait_until
 
 MODEL = "tests.models.goes_astray:GoesAstray"
 LOAD_BREAKS = "tests.models.breaks_in_load:BreaksInLoad"
@@ -41,6 +41,14 @@ def test_a_killed_rank_ends_the_process_with_status_1(victim: int) -> None:
         assert served.process.wait(10) == 1
         assert "killed by SIGKILL" in served.log()
     assert no_process_is_left(ranks)
+
+
+def test_a_killed_server_takes_its_ranks_along() -> None:
+    with serving(MODEL, *FLAGS) as served:
+        ranks = ranks_of(served.process.pid)
+        assert len(ranks) == 2
+        served.stop(signal.SIGKILL)
+        wait_until(lambda: not any(map(is_alive, ranks)))
 
 
 def test_a_killed_rank_starts_new_ranks_where_that_is_wanted() -> None:
