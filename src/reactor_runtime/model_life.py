@@ -114,6 +114,7 @@ class ModelLife:
 
     async def _replace(self, lost: ServedModel, new: ServedModel) -> ServedModel:
         """Show *new*, which is not loaded yet, in the place of *lost*, and let that go."""
+        new.session.wiring.endings.follow(lost.session.wiring.endings)
         self._lost = asyncio.get_running_loop().create_future()
         self._stage.open(new.session)
         with contextlib.suppress(TimeoutError):

@@ -102,6 +102,7 @@ async def test_the_descriptor(served: Served) -> None:
         "recording": {"enabled": False, "chunk_seconds": 0},
         "step_results": {"enabled": False},
         "generation": "streamed",
+        "session_number": 1,
         "capabilities": {
             "protocol_version": "v0",
             "tracks": [
@@ -138,7 +139,9 @@ async def test_a_second_start_is_409_and_hurts_nobody(served: Served) -> None:
     await served.start()
     refused = await served.http.post("/start_session", json={})
     assert refused.status_code == 409
-    assert isinstance(refused.json()["detail"], str)
+    assert refused.json()["detail"] == (
+        f'a session is running: stop it first, or join it with connect(session_id="{SID}")'
+    )
     health = await served.http.get("/health")
     assert (health.status_code, health.json()["state"]) == (200, "serving")
     assert (await served.http.get(f"{W}/ice_servers")).status_code == 200

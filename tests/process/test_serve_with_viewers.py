@@ -155,3 +155,35 @@ async def test_a_step_past_its_time_ends_the_process(tmp_path: Path, ranks: int)
             assert await told_the_end(client) == "error"
             assert await ended(served, 10) == 1
         assert "time.sleep(60)" in served.log()  # the stack of the thread that is stuck
+
+
+async def fail_a_session(url: str) -> None:
+    async with wire_client(url, VIDEO) as client:
+        assert await told_the_end(client) == "error"
+        assert [reply.error.message for reply in client.replies] == [
+            "the session failed: ValueError"
+        ]
+
+
+async def test_a_model_that_breaks_in_its_first_step_is_kept_twice_and_told_each_time() -> None:
+    with serving("tests.models.breaks_at_once:BreaksAtOnce") as served:
+        for _ in range(2):
+            await fail_a_session(served.url)
+            await asyncio.to_thread(served.wait_for_state, "ready")
+        await fail_a_session(served.url)
+        assert await ended(served, 10) == 1
+        assert served.log().splitlines()[-1] == (
+            "reactor: 3 sessions in a row failed, last: "
+            "ValueError: boom in the first step (breaks_at_once.py:18)"
+        )
+
+
+async def test_where_a_failure_is_the_end_the_last_line_names_it() -> None:
+    model = "tests.models.breaks_at_once:BreaksAtOnce"
+    with serving(model, "--on-failure", "exit") as served:
+        await fail_a_session(served.url)
+        assert await ended(served, 10) == 1
+        assert served.log().splitlines()[-1] == (
+            "reactor: a step failed (on_failure: exit): "
+            "ValueError: boom in the first step (breaks_at_once.py:18)"
+        )

@@ -83,10 +83,18 @@ class ClipRefusedError(ReactorError):
 
 
 class NoSessionError(ReactorError):
-    """Raised when a request needs a running session and there is none."""
+    """Raised when a request needs a running session and there is none.
+
+    Attributes:
+        why: What ended the last one, where that was a failure.
+    """
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__(why)
+        self.why = why
 
     def __str__(self) -> str:
-        return "No session running"
+        return f"No session running: {self.why}" if self.why else "No session running"
 
 
 class UnknownSessionError(ReactorError):

@@ -25,14 +25,16 @@ class FailurePolicy:
         """Forget earlier failures."""
         self._failed_in_a_row = 0
 
-    def is_fatal(self, error: BaseException) -> bool:
-        """Count a failed session and return whether the host may serve no further one."""
+    def verdict(self, error: BaseException) -> str:
+        """Count a failed session; return why the host may serve no further one, "" if it may."""
         self._failed_in_a_row += 1
-        return (
-            self._on_failure != OnFailure.KEEP
-            or self._failed_in_a_row >= MAX_FAILED_IN_A_ROW
-            or is_device_error(error)
-        )
+        if self._on_failure != OnFailure.KEEP:
+            return f"a step failed (on_failure: {self._on_failure})"
+        if is_device_error(error):
+            return "the device failed"
+        if self._failed_in_a_row >= MAX_FAILED_IN_A_ROW:
+            return f"{MAX_FAILED_IN_A_ROW} sessions in a row failed, last"
+        return ""
 
 
 def is_device_error(error: BaseException) -> bool:

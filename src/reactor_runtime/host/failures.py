@@ -1,10 +1,25 @@
 """Failures: telling, once, that a session failed, and whether it was the last one."""
 
+import re
+import sysconfig
+import traceback
+from pathlib import Path, PurePath
 from typing import Protocol
 
 from reactor_runtime.host.failure_policy import FailurePolicy
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, HostOutlet
 from reactor_runtime.log import get_logger
+from reactor_runtime.redaction import scrub
+
+_LONGEST = 300  # characters of an exception's text in one line
+_FRAME = re.compile(r'^\s*File "(.+)", line (\d+)', re.MULTILINE)
+_NOT_THE_AUTHORS = (
+    str(Path(__file__).parents[1]),
+    sysconfig.get_path("stdlib"),
+    "site-packages",
+    "dist-packages",
+    "<frozen ",
+)
 
 log = get_logger(__name__)
 
@@ -34,13 +49,42 @@ class ToldFailures:
 
     def tell(self, kind: FailureKind, session_id: str | None, error: BaseException) -> bool:
         """Log *error* with its traceback, and tell the outlet its type."""
-        fatal = kind is FailureKind.STEP and self._policy.is_fatal(error)
-        log.error(f"{kind}_failed", exc_info=error, session=session_id, fatal=fatal)
+        verdict = self._policy.verdict(error) if kind is FailureKind.STEP else ""
+        log.error(f"{kind}_failed", exc_info=error, session=session_id, fatal=bool(verdict))
         self._outlet.failed(
-            HostFailure(kind=kind, session_id=session_id, message=type(error).__name__, fatal=fatal)
+            HostFailure(
+                kind=kind,
+                session_id=session_id,
+                message=type(error).__name__,
+                fatal=bool(verdict),
+                cause=f"{verdict}: {in_one_line(error)}" if verdict else in_one_line(error),
+            )
         )
-        return fatal
+        return bool(verdict)
 
     def session_went_well(self) -> None:
         """Forget earlier failures."""
         self._policy.session_went_well()
+
+
+def in_one_line(error: BaseException) -> str:
+    """Return *error* as ``ValueError: boom (flow.py:22)``: type, text, and the author's line.
+
+    The line is the innermost one of a file that is neither ours nor a library's; an exception of a
+    rank has its traceback in a note.
+    """
+    try:
+        head = _printable(" ".join(traceback.format_exception_only(error)[0].split()))
+        where = _FRAME.findall("".join(traceback.format_exception(error)))
+    except Exception:  # noqa: BLE001 - an author's exception may do anything when it is shown
+        return type(error).__name__
+    authors = [each for each in where if not any(part in each[0] for part in _NOT_THE_AUTHORS)]
+    if not authors:
+        return head
+    file, line = authors[-1]
+    return f"{head} ({PurePath(file).name}:{line})"
+
+
+def _printable(text: str) -> str:
+    text = "".join(each if each.isprintable() else "?" for each in scrub(text))
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

@@ -66,13 +66,16 @@ class HostFailure:
     """A failure that ends the session; the host has logged the traceback already.
 
     Attributes:
+        message: One line, safe for clients: the exception's type, never its text.
         fatal: The host serves no further session: the process must exit.
+        cause: One line for operators: the exception, where it was raised, and what it ends.
     """
 
     kind: FailureKind
     session_id: str | None
-    message: str  # one line, safe for clients: the exception's type, never its text
+    message: str
     fatal: bool = False
+    cause: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.events import ModelEvent
 from reactor_runtime.host.failure_policy import FailurePolicy
-from reactor_runtime.host.failures import ToldFailures
+from reactor_runtime.host.failures import ToldFailures, in_one_line
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, HostOutlet
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.live_outlet import LiveOutlet
@@ -138,7 +138,8 @@ class InProcessHost(ModelHost):
             self._loaded.set_exception(error or HostClosedError())
         elif error is not None:
             log.critical("model_thread_failed", exc_info=error)
-            self._fail(FailureKind.HOST, type(error).__name__)
+            cause = f"the model's thread failed: {in_one_line(error)}"
+            self._fail(FailureKind.HOST, type(error).__name__, cause)
 
     def _give_up_turn(self, seconds: float) -> None:
         """End everything but the thread: it is stuck, and cannot be killed."""
@@ -146,16 +147,20 @@ class InProcessHost(ModelHost):
         taken_s, stacks = round(seconds, 1), thread_stacks()
         log.error("turn_timed_out", session=self._session_id, seconds=taken_s, stacks=stacks)
         self._close("a turn timed out")
-        self._fail(FailureKind.STEP_TIMEOUT, "TimeoutError")
+        cause = f"a turn did not end within {taken_s:g} s (turn_timeout); its stacks are in the log"
+        self._fail(FailureKind.STEP_TIMEOUT, "TimeoutError", cause)
         if self._loop is not None:
             self._thread.call(self._loop.stop)
 
     def _close(self, reason: str) -> None:
         overtake(self._parts.queue, self._parts.outlet, reason)
 
-    def _fail(self, kind: FailureKind, message: str) -> None:
-        failure = HostFailure(kind=kind, session_id=self._session_id, message=message, fatal=True)
-        self._parts.outlet.failed(failure)
+    def _fail(self, kind: FailureKind, message: str, cause: str) -> None:
+        self._parts.outlet.failed(
+            HostFailure(
+                kind=kind, session_id=self._session_id, message=message, fatal=True, cause=cause
+            )
+        )
 
     @property
     def _session_id(self) -> str | None:

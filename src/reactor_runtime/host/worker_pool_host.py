@@ -14,10 +14,12 @@ from reactor_runtime.errors import (
     ReactorError,
     WorkerCrashed,
     WorkerError,
+    WorkerGroupError,
     WorkerGroupStateError,
     WorkerTimeout,
 )
 from reactor_runtime.host.events import ModelEvent
+from reactor_runtime.host.failures import in_one_line
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, HostOutlet
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.host_thread import HostThread
@@ -208,7 +210,13 @@ class WorkerPoolHost(ModelHost):
                 fatal=True,
             )
         parts.outlet.failed(
-            HostFailure(kind=kind, session_id=session_id, message=message, fatal=True)
+            HostFailure(
+                kind=kind,
+                session_id=session_id,
+                message=message,
+                fatal=True,
+                cause=_cause(error),
+            )
         )
         self._close(session_id)
 
@@ -247,6 +255,16 @@ def _ranks_in(error: BaseException) -> list[int]:
     if isinstance(error, WorkerError | RankDesync | WorkerTimeout):
         return list(error.ranks)
     return [error.rank] if isinstance(error, WorkerCrashed) else []
+
+
+def _cause(error: BaseException) -> str:
+    """Return in one line what operators read."""
+    if isinstance(error, WorkerError):
+        original = in_one_line(error.__cause__ or error)
+        return f"rank {error.rank} raised during {error.phase}: {original}"
+    if isinstance(error, WorkerGroupError):
+        return str(error).splitlines()[0].removesuffix("; its last words:")
+    return in_one_line(error)
 
 
 def _told(error: BaseException) -> tuple[FailureKind, str]:

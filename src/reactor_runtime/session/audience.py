@@ -149,6 +149,7 @@ class Audience:
             self.clients.broadcast(notice)
         tasks = []
         for client in self.clients:
+            client.guess_version()
             self.clients.remove(client)
             self._publishers.release_all(client)
             self._course.note(

@@ -90,11 +90,14 @@ class Client:
         Raises:
             WireError: It is no frame of this client's version.
         """
-        if self._codec is None:
-            self._codec = codec_of(version_of(frame))
-            while self._held:
-                self.send(self._held.popleft())
-        return self._codec.decode(channel, frame)
+        return self._settle(version_of(frame)).decode(channel, frame)
+
+    def guess_version(self) -> None:
+        """Send what is held, before the end: a client so new says its first word in a moment.
+
+        Clients with a control channel that speak JSON exist, but none is published.
+        """
+        self._settle(WireVersion.V1)
 
     def send(self, message: say.ServerMessage, shared: Shared | None = None) -> None:
         """Say *message*; never raises. What cannot be encoded or is too large becomes an error.
@@ -131,6 +134,13 @@ class Client:
             )
             if (instead := _excuse(message)) is not None:
                 self.send(instead)
+
+    def _settle(self, version: WireVersion) -> Codec:
+        if self._codec is None:
+            self._codec = codec_of(version)
+            while self._held:
+                self.send(self._held.popleft())
+        return self._codec
 
     def _transmit(self, encoded: Encoded, *, can_drop: bool) -> None:
         try:

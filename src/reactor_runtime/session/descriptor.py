@@ -5,6 +5,7 @@ from typing import Any
 
 from reactor_runtime import __version__
 from reactor_runtime.model.tracks import Track, TrackDirection
+from reactor_runtime.session.endings import Endings
 from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.request_bodies import STREAMED
 from reactor_runtime.session.session_state import SessionState
@@ -18,6 +19,7 @@ def make_descriptor(
     model_name: str,
     tracks: Sequence[Track] | None,
     recorder: Recorder | None = None,
+    endings: Endings | None = None,
 ) -> dict[str, Any]:
     """Return the descriptor of a session in *state*.
 
@@ -26,6 +28,8 @@ def make_descriptor(
         model_name: What the model is called.
         tracks: The model's tracks; ``None`` while it loads, which leaves name and capabilities out.
         recorder: Who records it, ``None`` for nobody.
+        endings: What became of earlier sessions: a client that comes back, or was too late to be
+            told, finds there how its session ended.
     """
     chunk_s = 0 if recorder is None else recorder.chunk_s
     descriptor: dict[str, Any] = {
@@ -46,6 +50,10 @@ def make_descriptor(
             "tracks": [_client_view(track) for track in tracks],
             "commands": [],
         }
+    if endings is not None:
+        descriptor["session_number"] = endings.begun
+        if endings.last is not None:
+            descriptor["ending"] = endings.last.describe()
     return descriptor
 
 

@@ -18,6 +18,7 @@ from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.descriptor import SESSION_ID, make_descriptor
+from reactor_runtime.session.endings import Endings
 from reactor_runtime.session.event_log import EventLog
 from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.request_bodies import read_start_body
@@ -102,6 +103,7 @@ class Session:
             uploads=UploadStore(settings.uploads, clock, metrics),
             tasks=TaskSet(),
             recorder=recorder,
+            endings=Endings(),
         )
         self.events = EventLog(wiring.clock, wiring.settings.events_retained)
         self._course = course = SessionCourse(self.events, wiring)
@@ -185,7 +187,8 @@ class Session:
             UnknownSessionError: Another one is.
         """
         if not self.state.is_running:
-            raise NoSessionError
+            ending = self.wiring.endings.of_newest
+            raise NoSessionError("" if ending is None else ending.detail)
         if session_id != SESSION_ID:
             raise UnknownSessionError(session_id)
 
@@ -194,7 +197,7 @@ class Session:
         contract = self._host.contract
         name = self.wiring.settings.model_name or contract.name
         tracks = contract.tracks if self._tenancy.is_loaded else None
-        return make_descriptor(self.state, name, tracks, self.wiring.recorder)
+        return make_descriptor(self.state, name, tracks, self.wiring.recorder, self.wiring.endings)
 
     def schema(self) -> dict[str, Any]:
         """Return the model's OpenAPI document, empty until the model has loaded."""

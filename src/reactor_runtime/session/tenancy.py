@@ -143,6 +143,7 @@ class Tenancy:
         params = start.model_dump(exclude_unset=True)
         self._course.move(SessionEvent.START_SESSION, params=params)
         self._tenure, self.last_words = tenure, ""
+        self._wiring.endings.begin()
         self._wiring.metrics.sessions_started.inc()
         mark(session=tenure.session_id)
         log.info(
@@ -164,7 +165,7 @@ class Tenancy:
         reason: EndReason,
         *,
         told: str = "",
-        notices: Sequence[say.ServerMessage] = (),
+        notices: Sequence[say.Failure] = (),
     ) -> None:
         """End the running session: closing now, ready when all has been cleared away.
 
@@ -175,6 +176,7 @@ class Tenancy:
         """
         event = SessionEvent.TIMEOUT if reason is EndReason.TIMED_OUT else SessionEvent.STOP_SESSION
         told = told or reason.value
+        self._wiring.endings.note(told[:_REASON_CHARS], " ".join(each.message for each in notices))
         self._course.move(event, reason=reason.value, close_reason=told)
         self._wiring.metrics.sessions_ended.labels(reason.value).inc()
         closes = self._audience.dismiss([*notices, _notice(reason, told)])
@@ -183,22 +185,24 @@ class Tenancy:
             work = self._clear(self._tenure, reason, closes)
             self._wiring.tasks.spawn(work, "session_ending")
 
-    def evict(self, reason: str) -> None:
-        """Serve no session any more: clients are told, then the outside is."""
+    def evict(self, reason: str, cause: str = "") -> None:
+        """Serve no session any more: clients are told *reason*, then the outside *cause*."""
         if self._course.state is SessionState.TERMINATED:
             return
         was_running = self._course.state.is_running
-        self._course.move(SessionEvent.EVICTION, reason=reason)
         if was_running:
+            self._wiring.endings.note(EndReason.ERROR.value, _failed(reason))
             self._wiring.metrics.sessions_ended.labels(EndReason.ERROR.value).inc()
-        log.error("session_terminated", session=self._session_id, reason=reason)
+        self._course.move(SessionEvent.EVICTION, reason=reason)
+        log.error("session_terminated", session=self._session_id, reason=cause or reason)
         self.last_words = reason
         if self._tenure is not None:
             self._tenure.settled.set()
             self._tenure.vacated.set()
-        failure = say.Failure(code="internal_error", message=reason)
+        failure = say.Failure(code="internal_error", message=_failed(reason))
         closes = self._audience.dismiss([failure, _notice(EndReason.ERROR, "error")])
-        self._wiring.tasks.spawn(self._vanish(reason, closes), "session_eviction")
+        work = self._vanish(reason, cause or reason, closes)
+        self._wiring.tasks.spawn(work, "session_eviction")
 
     async def shut_down(self) -> None:
         """End the running session within ``shutdown_s``, then serve none any more. Idempotent."""
@@ -240,13 +244,12 @@ class Tenancy:
         self._course.note("error", message=failure.message)
         self.last_words = failure.message
         if failure.fatal:
-            self.evict(failure.message)
+            self.evict(failure.message, failure.cause)
         elif self._course.state.is_running and self._tenure is not None:
             self._tenure.settled.set()
-            text = f"the session failed: {failure.message}"
             self.end(
                 EndReason.ERROR,
-                notices=[say.Failure(code="internal_error", message=text)],
+                notices=[say.Failure(code="internal_error", message=_failed(failure.message))],
             )
 
     # --- clearing away ---
@@ -270,12 +273,12 @@ class Tenancy:
         mark(session=None)
         self._course.move(SessionEvent.CLEANUP_COMPLETE, reason=reason.value)
 
-    async def _vanish(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:
+    async def _vanish(self, reason: str, cause: str, closes: Sequence[asyncio.Task[Any]]) -> None:
         await self._close_connections(EndReason.ERROR.value, closes)
         if self._outlet.stream is not None:
             self._outlet.stream.reset()
         mark(session=None)
-        self._terminated(reason)
+        self._terminated(reason, cause)
 
     async def _close_connections(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:
         tasks = list(closes)
@@ -287,14 +290,18 @@ class Tenancy:
             if slow:
                 log.warning("connections_close_slowly", count=len(slow))
 
-    def _terminated(self, reason: str) -> None:
+    def _terminated(self, reason: str, cause: str = "") -> None:
         self.last_words = reason
         if self.outward.terminated is not None:
-            self.outward.terminated(reason)
+            self.outward.terminated(cause or reason)
 
     @property
     def _session_id(self) -> str | None:
         return None if self._tenure is None else self._tenure.session_id
+
+
+def _failed(what: str) -> str:
+    return f"the session failed: {what}"
 
 
 def _notice(reason: EndReason, told: str) -> say.ServerMessage:

@@ -16,6 +16,7 @@ from reactor_runtime.errors import (
 from reactor_runtime.log import get_logger
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.client import Client
+from reactor_runtime.session.descriptor import SESSION_ID
 from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_state import EndReason, SessionState
 from reactor_runtime.session.tenancy import Tenancy
@@ -57,7 +58,10 @@ class Vacancy:
         if self._course.state.is_running:
             is_free = await self._is_abandoned() or not self._course.state.is_running
             if not is_free:
-                text = "a session is running; stop it first"
+                text = (
+                    "a session is running: stop it first, or join it with "
+                    f'connect(session_id="{SESSION_ID}")'
+                )
                 raise SessionStateError(self._course.state, text)
             self._take_over()
         if not await self._course.reach(SessionState.READY, self._wiring.settings.start_wait_s):

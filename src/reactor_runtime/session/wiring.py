@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.session.endings import Endings
 from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.tally import Tally
@@ -23,6 +24,7 @@ class Wiring:
         uploads: The files that clients send.
         tasks: Background tasks, ended when the session object is closed.
         recorder: Who records the sessions, ``None`` for nobody.
+        endings: How earlier sessions ended.
     """
 
     settings: SessionSettings
@@ -32,3 +34,4 @@ class Wiring:
     uploads: UploadStore
     tasks: TaskSet
     recorder: Recorder | None = None
+    endings: Endings

@@ -135,10 +135,13 @@ class FakeHost(ModelHost):
         message: str = "ValueError",
         *,
         fatal: bool = False,
+        cause: str = "",
     ) -> None:
         """Break, as the running session."""
         self._outlet.failed(
-            HostFailure(kind=kind, session_id=self.session_id, message=message, fatal=fatal)
+            HostFailure(
+                kind=kind, session_id=self.session_id, message=message, fatal=fatal, cause=cause
+            )
         )
 
     def open_session(self) -> None:

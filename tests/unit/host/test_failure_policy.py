@@ -8,20 +8,20 @@ ERROR = ValueError("x")
 
 def test_the_third_failed_session_in_a_row_is_the_last() -> None:
     policy = FailurePolicy(OnFailure.KEEP)
-    assert [policy.is_fatal(ERROR) for _ in range(3)] == [False, False, True]
+    assert [policy.verdict(ERROR) for _ in range(3)] == ["", "", "3 sessions in a row failed, last"]
 
 
 def test_a_session_that_went_well_begins_the_count_afresh() -> None:
     policy = FailurePolicy(OnFailure.KEEP)
     for _ in range(3):
-        assert not policy.is_fatal(ERROR)
-        assert not policy.is_fatal(ERROR)
+        assert policy.verdict(ERROR) == ""
+        assert policy.verdict(ERROR) == ""
         policy.session_went_well()
 
 
 @pytest.mark.parametrize("on_failure", [OnFailure.EXIT, OnFailure.RESTART, "exit"])
 def test_other_policies_make_every_failure_fatal(on_failure: OnFailure) -> None:
-    assert FailurePolicy(on_failure).is_fatal(ERROR)
+    assert FailurePolicy(on_failure).verdict(ERROR) == f"a step failed (on_failure: {on_failure})"
 
 
 class OutOfMemoryError(RuntimeError):

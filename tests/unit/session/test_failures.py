@@ -6,10 +6,11 @@ import json
 import pytest
 from tests.unit.session.room import Room, retained, settle, until
 
-from reactor_runtime.errors import SessionUnavailableError
+from reactor_runtime.errors import NoSessionError, SessionUnavailableError
 from reactor_runtime.host.events import SessionEnded
 from reactor_runtime.host.host_outlet import FailureKind
 from reactor_runtime.log import configure, get_logger
+from reactor_runtime.session.descriptor import SESSION_ID
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import SessionState
 
@@ -33,6 +34,51 @@ async def test_a_failed_step_is_told_to_clients_then_the_session_ends(started: R
     ended = started.host.posted[-1]
     assert isinstance(ended, SessionEnded)
     assert ended.reason == "error"
+
+
+async def test_a_client_that_has_not_spoken_yet_hears_why_too(started: Room) -> None:
+    viewer = started.client()
+    started.host.fail(FailureKind.STEP, "ValueError")
+    await started.state(SessionState.READY)
+    assert [frame.error.message for frame in viewer.on_data] == ["the session failed: ValueError"]
+    assert viewer.on_control[-1].session_ended.reason == "error"
+    assert viewer.is_closed
+
+
+async def test_a_client_on_its_way_finds_how_its_session_ended(started: Room) -> None:
+    assert started.session.descriptor()["session_number"] == 1
+    assert "ending" not in started.session.descriptor()
+    started.host.fail(FailureKind.STEP, "ValueError")
+    await started.state(SessionState.READY)
+    ending = {
+        "session_number": 1,
+        "reason": "error",
+        "detail": "the session failed: ValueError",
+    }
+    assert started.session.descriptor()["ending"] == ending
+    with pytest.raises(NoSessionError, match="No session running: the session failed: ValueError"):
+        started.session.require(SESSION_ID)
+    await started.started()
+    assert started.session.descriptor()["session_number"] == 2
+    assert started.session.descriptor()["ending"] == ending
+    await started.session.stop_session("maintenance")
+    assert started.session.descriptor()["ending"] == {
+        "session_number": 2,
+        "reason": "maintenance",
+        "detail": "",
+    }
+    with pytest.raises(NoSessionError, match=r"^No session running$"):
+        started.session.require(SESSION_ID)
+
+
+async def test_the_outside_is_told_more_than_clients_are(started: Room) -> None:
+    viewer = started.v1()
+    started.host.fail(FailureKind.STEP, "ValueError", fatal=True, cause="ValueError: boom (m.py:3)")
+    await until(lambda: started.terminated != [])
+    assert started.terminated == ["ValueError: boom (m.py:3)"]
+    assert viewer.on_data[-1].error.message == "the session failed: ValueError"
+    assert "boom" not in str(started.session.descriptor())
+    assert "boom" not in started.session.health().detail
 
 
 async def test_the_next_session_starts_at_once(started: Room) -> None:

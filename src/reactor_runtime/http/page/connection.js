@@ -68,7 +68,7 @@ export class Connection extends EventTarget {
 
   async #live(signal) {
     const backOff = new BackOff();
-    const past = { connectionId: null, wasLive: false, tries: 0 };
+    const past = { connectionId: null, session: null, wasLive: false, tries: 0 };
     while (!signal.aborted) {
       try {
         const descriptor = await this.#findSession(signal, past);
@@ -77,7 +77,7 @@ export class Connection extends EventTarget {
         backOff.reset();
         if (await this.#watch(signal, past)) return;
       } catch (error) {
-        if (signal.aborted || this.#isFinal(error, past)) return;
+        if (signal.aborted || (await this.#hasEnded(error, past)) || this.#isFinal(error, past)) return;
       }
       if (!signal.aborted) await this.#rest(backOff.next(), signal);
     }
@@ -93,10 +93,16 @@ export class Connection extends EventTarget {
     for (;;) {
       const descriptor = await this.#server.session();
       if (signal.aborted) return null;
+      const ending = endingOf(descriptor, past.session);
+      if (ending) return this.#enter(Phase.ENDED, ending);
       if (descriptor.state === "terminated") return this.#enter(Phase.FAILED, { code: "terminated" });
-      if (OCCUPIED.includes(descriptor.state)) return descriptor;
+      if (OCCUPIED.includes(descriptor.state)) {
+        past.session = descriptor.session_number;
+        return descriptor;
+      }
       if (descriptor.state === "ready") {
         if (past.wasLive) return this.#enter(Phase.ENDED, { reason: "gone" });
+        past.session = descriptor.session_number + 1; // ours, or that of a tab that is faster
         const started = await this.#start();
         if (started) return started;
       } else if (this.phase !== Phase.RECONNECTING) {
@@ -154,9 +160,24 @@ export class Connection extends EventTarget {
       this.#enter(Phase.ENDED, { reason, detail });
       return true;
     }
-    if (ended) past.wasLive = false; // the server goes away; a session after that is a new one
+    if (ended) {
+      past.wasLive = false; // the server goes away; a session after that is a new one
+      past.session = null;
+    }
     this.#enter(Phase.RECONNECTING, { reason });
     return false;
+  }
+
+  /**
+   * Whether the session this page was about to join has ended meanwhile: then its end is told, and
+   * another one is for a person to start.
+   */
+  async #hasEnded(error, past) {
+    if (error instanceof ServerError && [0, 401, 403].includes(error.status)) return false;
+    const descriptor = await this.#server.session().catch(() => null);
+    const ending = descriptor && endingOf(descriptor, past.session);
+    if (ending) this.#enter(Phase.ENDED, ending);
+    return Boolean(ending);
   }
 
   /** Enter the phase an error calls for; true when only a person can go on from there. */
@@ -164,7 +185,7 @@ export class Connection extends EventTarget {
     const status = error instanceof ServerError ? error.status : null;
     if (status === 0) {
       past.wasLive = false; // a server that comes back has lost its session
-      past.connectionId = null;
+      past.session = past.connectionId = null;
       this.#enter(Phase.UNREACHABLE);
       return false;
     }
@@ -192,6 +213,12 @@ export class Connection extends EventTarget {
   #tell(type, detail) {
     this.dispatchEvent(new CustomEvent(type, { detail }));
   }
+}
+
+/** How session number `session` ended, null while it goes on or where the server's departure ended it. */
+function endingOf({ ending }, session) {
+  if (session === null || !ending || ending.session_number < session || isServerGoing(ending.reason)) return null;
+  return { reason: ending.reason, detail: ending.detail };
 }
 
 /** Refusals that the next try would meet again: not let in, not understood, nowhere to connect. */
