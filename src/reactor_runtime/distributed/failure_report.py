@@ -62,6 +62,18 @@ def _pickled(error: BaseException) -> tuple[bytes | None, str]:
 
 
 def _is_collective(error: BaseException) -> bool:
+    """Whether a collective raised it, or it was raised while one's error was handled."""
+    handled: BaseException | None = error
+    known: set[int] = set()
+    while handled is not None and id(handled) not in known:
+        if _is_of_collective(handled):
+            return True
+        known.add(id(handled))
+        handled = handled.__cause__ or handled.__context__
+    return False
+
+
+def _is_of_collective(error: BaseException) -> bool:
     if type(error).__name__ in ("DistBackendError", "DistNetworkError", "DistError"):
         return True
     if not isinstance(error, RuntimeError):
