@@ -26,6 +26,11 @@ _log = get_logger(__name__)
 _NAME = r"[^\W\d]\w*"
 _REF = re.compile(rf"({_NAME}(?:\.{_NAME})*):({_NAME}(?:\.{_NAME})*)")
 _SHOWN = 8  # names that an error lists
+# What may not be loaded yet when a model's folder comes to stand before it on the path.
+_LOADED_LATER = frozenset(
+    {"OpenSSL", "aioice", "aiortc", "av", "cryptography", "dns", "google", "h11", "idna", "ifaddr"}
+    | {"prometheus_client", "pydantic", "pyee", "pylibsrtp", "starlette", "structlog", "uvicorn"}
+)
 
 
 def parse_model_ref(ref: str) -> tuple[str, str]:
@@ -58,6 +63,7 @@ def import_model_class(ref: str, folder: str | Path | None = None) -> type[Any]:
     except ValueError:
         raise ModelImportError(ref, "the reference has another form", None, _form_of(ref)) from None
     home = Path(folder if folder is not None else Path.cwd()).absolute()
+    _check_needed(ref, home)
     _put_on_path(home)
     hidden = hidden_by_standard_library(home)
     if hidden:
@@ -65,6 +71,17 @@ def import_model_class(ref: str, folder: str | Path | None = None) -> type[Any]:
     _forget_namesakes(home)
     module = _import(ref, module_name, home, hidden)
     return _class_of(ref, module, class_name, home)
+
+
+def _check_needed(ref: str, folder: Path) -> None:
+    """Refuse a module that would be found instead of a package the runtime loads later."""
+    if str(folder).startswith(tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))):
+        return  # it is those packages
+    for name in _modules_in(folder):
+        if name in _LOADED_LATER and name not in sys.modules:
+            entry = _entry(folder, name)
+            reason = f"{entry} would hide the package {name!r}, which the runtime needs"
+            raise ModelImportError(ref, reason, None, f"rename {entry}")
 
 
 def hidden_by_standard_library(folder: Path) -> list[str]:

@@ -45,7 +45,7 @@ def test_what_it_writes_needs_no_formatting(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     ["", ".", "..", "-x", "1st", "a b", "a.b", "ä", "x" * 65, "class", "match", "random", "numpy",
-     "reactor-runtime", "no/such/place", "a\nb", "_x", "x_"],
+     "aiortc", "reactor-runtime", "no/such/place", "a\nb", "_x", "x_"],
 )  # fmt: skip
 def test_a_bad_name_is_one_line(tmp_path: Path, name: str) -> None:
     ran = reactor("init", "--", name, cwd=tmp_path)

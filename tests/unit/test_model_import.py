@@ -236,3 +236,18 @@ def test_an_interrupt_out_of_a_module_is_no_persons(write: Write) -> None:
     assert "mi_interrupts.py, line 1: KeyboardInterrupt" in str(error)
     with pytest.raises(KeyboardInterrupt):
         import_model_class("mi_interrupts:M", folder)
+
+
+@pytest.mark.parametrize("name", ["aiortc", "cryptography", "google"])
+def test_a_file_that_would_hide_what_the_runtime_loads_later_is_named(
+    write: Write, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = write(mi_beside=MODEL, **{name: "x = 1\n"})
+    with monkeypatch.context() as patched:
+        patched.delitem(sys.modules, name, raising=False)
+        error = refused("mi_beside:M", home)
+    assert f"{name}.py would hide the package {name!r}" in error.reason
+    assert error.advice == f"rename {name}.py"
+    assert str(home) not in sys.path
+    monkeypatch.setitem(sys.modules, name, sys)  # it is there already, and is not looked for
+    assert import_model_class("mi_beside:M", home).__name__ == "M"

@@ -1,5 +1,6 @@
 """``reactor init NAME``: a folder with a working model, its manifest, a test and a README."""
 
+import importlib.util
 import keyword
 import re
 import string
@@ -57,8 +58,14 @@ def _check_module(name: str, module: str) -> None:
     taken = {"reactor_runtime", "numpy", "pytest"}
     if keyword.iskeyword(module) or keyword.issoftkeyword(module):
         raise SettingError("NAME", f"{name!r}, a word of Python itself", "another name")
-    if module in sys.stdlib_module_names or module in taken:
+    if module in sys.stdlib_module_names or module in taken or _is_installed(module):
         raise SettingError("NAME", f"{name!r}, which would hide a Python module", "another name")
+
+
+def _is_installed(module: str) -> bool:
+    spec = importlib.util.find_spec(module)
+    origin = None if spec is None else spec.origin
+    return origin is not None and not Path(origin).is_relative_to(Path.cwd())
 
 
 def _write(folder: Path, words: dict[str, str]) -> list[str]:
