@@ -339,6 +339,25 @@ async def test_a_token_in_the_address_opens_everything(browser: Chromium) -> Non
         await tab.close()
 
 
+async def test_without_the_token_the_page_asks_for_it(browser: Chromium) -> None:
+    field = "document.querySelector('.notice input[type=password]')"
+    with serving(MODEL, "--token", "open-sesame-123") as served:
+        tab = await browser.open(f"{served.url}/")
+        await tab.wait_for(f"!!{field}")
+        assert "This server wants a token" in await tab.evaluate(NOTICE)
+        for attempt in ("guessed", "open-sesame-123"):
+            await tab.click(".notice input[type=password]")
+            await tab.type(attempt)
+            await tab.press("Enter")
+            if attempt == "guessed":
+                await tab.wait_for(f"{NOTICE}.includes('That token is not right')")
+        await tab.wait_for(PICTURE_BEGAN)
+        assert "sesame" not in await tab.evaluate("location.href")
+        await tab.go(f"{served.url}/?token=guessed")
+        await tab.wait_for(f"!!{field} && {NOTICE}.includes('That token is not right')")
+        await tab.close()
+
+
 # --- how it looks ---
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -188,3 +189,41 @@ async def test_disconnect_by_the_creator_stops_the_session(server: Served, url: 
     async with viewing(url) as viewer:
         await viewer.frames(1)
     server.wait_for_state("ready", timeout_s=3)
+
+
+TOKEN = "open:sesame/123@é%"
+
+
+@pytest.fixture
+def guarded() -> Iterator[Served]:
+    with serving("steered:Steered", cwd=MODELS, REACTOR_TOKEN=TOKEN) as served:
+        yield served
+
+
+def address(served: Served, token: str) -> str:
+    return served.url.replace("//", f"//reactor:{quote(token, safe='')}@")
+
+
+async def test_with_the_token_in_its_address_it_does_everything(guarded: Served) -> None:
+    url = address(guarded, TOKEN)
+    async with viewing(url) as viewer, viewing(url, viewer.reactor.session_id) as second:
+        await viewer.frames(3)
+        await second.frames(3)
+        reply = await viewer.reactor.send_command("echo", {"text": "hello"})
+        assert reply == {"type": "echoed", "data": {"text": "hello"}}
+        upload = await viewer.reactor.upload_file(b"abc", name="a.bin", mime_type="x/y")
+        assert upload.size == 3
+        await viewer.reactor.reconnect()
+        await viewer.frames(3)
+    assert "sesame" not in guarded.log()
+
+
+async def test_without_the_token_or_with_a_wrong_one_it_is_told_which(guarded: Served) -> None:
+    for url, told in (
+        (guarded.url, "a token is needed"),
+        (address(guarded, "guessed"), "the token is not right"),
+    ):
+        with pytest.raises(ReactorError, match=told) as refusal:
+            async with viewing(url):
+                pass
+        assert refusal.value.code == "UNAUTHORIZED"

@@ -10,6 +10,8 @@ loopback, in the name of the person who looks at it. Two headers that pages cann
 With a token, its holder is let in from any origin. Upload and clip URLs are secrets themselves.
 """
 
+import base64
+import contextlib
 import hmac
 import ipaddress
 import re
@@ -34,6 +36,7 @@ class Verdict(Enum):
     WRONG_HOST = "wrong_host"
     FOREIGN_ORIGIN = "foreign_origin"
     NO_TOKEN = "no_token"
+    WRONG_TOKEN = "wrong_token"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,13 +97,14 @@ class AccessRules:
         """Return what becomes of the request *approach*."""
         if not self.knows_host(approach.host):
             return Verdict.WRONG_HOST
-        holds_token = self.accepts_token(approach)
+        offered = _offered(approach)
+        holds_token = self.accepts_token(offered)
         if not holds_token and not self.allows_origin(approach):
             return Verdict.FOREIGN_ORIGIN
         if approach.is_preflight:
             return Verdict.PREFLIGHT
         if self.token is not None and not holds_token and not _needs_no_token(approach):
-            return Verdict.NO_TOKEN
+            return Verdict.NO_TOKEN if offered is None else Verdict.WRONG_TOKEN
         return Verdict.WELCOME
 
     def knows_host(self, host: str | None) -> bool:
@@ -132,20 +136,37 @@ class AccessRules:
         name = name_in(found[1])
         return is_loopback(name) or (approach.host is not None and name == name_in(approach.host))
 
-    def accepts_token(self, approach: Approach) -> bool:
-        """Return whether the request presents our token, where there is one."""
-        if self.token is None:
+    def accepts_token(self, offered: bytes | None) -> bool:
+        """Return whether *offered* is our token, where there is one."""
+        if self.token is None or offered is None:
             return False
-        offered = _bearer(approach.authorization)
-        may_ask_in_query = approach.method in {"GET", "HEAD"} and approach.path in _TOKEN_IN_QUERY
-        if offered is None and may_ask_in_query:
-            offered = _query_token(approach.query)
-        return offered is not None and hmac.compare_digest(offered, self.token.encode())
+        return hmac.compare_digest(offered, self.token.encode())
 
 
-def _bearer(authorization: bytes | None) -> bytes | None:
+def _offered(approach: Approach) -> bytes | None:
+    """Return what the request presents as a token: in its header, or where it can set none."""
+    offered = _credential(approach.authorization)
+    may_ask_in_query = approach.method in {"GET", "HEAD"} and approach.path in _TOKEN_IN_QUERY
+    if offered is None and may_ask_in_query:
+        offered = _query_token(approach.query)
+    return offered
+
+
+def _credential(authorization: bytes | None) -> bytes | None:
+    """Return the token of an ``Authorization`` header, ``None`` when it holds none.
+
+    ``Basic`` is what clients make of ``http://reactor:TOKEN@host``: the Python SDK sends no other
+    header when it starts a session.
+    """
     scheme, _, value = (authorization or b"").partition(b" ")
-    return value.strip() if scheme.lower() == b"bearer" else None
+    match scheme.lower():
+        case b"bearer":
+            return value.strip()
+        case b"basic":
+            with contextlib.suppress(ValueError):
+                user, _, password = base64.b64decode(value.strip(), validate=True).partition(b":")
+                return password or user
+    return None
 
 
 def _query_token(query: bytes) -> bytes | None:

@@ -17,8 +17,9 @@ from reactor_runtime.http.upload_routes import UploadRoutes
 
 def create_app(stage: Stage) -> ASGIApp:
     """Return the ASGI application that serves *stage*."""
+    page = PageRoutes()
     groups = (
-        PageRoutes(),
+        page,
         OperatorRoutes(stage),
         SessionRoutes(stage),
         SignalingRoutes(stage),
@@ -37,4 +38,4 @@ def create_app(stage: Stage) -> ASGIApp:
         allow_origins=settings.allow_origins,
         allow_hosts=settings.allow_hosts,
     )
-    return FrontDoor(app, rules, stage.metrics)
+    return FrontDoor(app, rules, stage.metrics, page.locked)

@@ -4,6 +4,7 @@ It tidies the path, applies the access rules, answers preflights, puts the cross
 every response, errors included, turns an escaped exception into a plain 500, and counts.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -34,17 +35,36 @@ _REFUSALS = {
         "pages from that origin may not call this server; start it with --allow-origin ORIGIN "
         "to let them in",
     ),
-    Verdict.NO_TOKEN: (401, "a token is needed: send it as 'Authorization: Bearer TOKEN'"),
+    Verdict.NO_TOKEN: (
+        401,
+        "a token is needed: send it as 'Authorization: Bearer TOKEN', or in the server's address, "
+        "http://reactor:TOKEN@HOST:PORT",
+    ),
+    Verdict.WRONG_TOKEN: (401, "the token is not right"),
 }
 
 log = get_logger(__name__)
 
 
 class FrontDoor:
-    """The outermost ASGI application."""
+    """The outermost ASGI application.
 
-    def __init__(self, app: ASGIApp, rules: AccessRules, metrics: Metrics) -> None:
+    Args:
+        app: What lies behind.
+        rules: Who may pass.
+        metrics: Where requests are counted.
+        locked_page: What a browser without the token sees in the page's place.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        rules: AccessRules,
+        metrics: Metrics,
+        locked_page: Callable[[], Response] | None = None,
+    ) -> None:
         self._app = app
+        self._locked_page = locked_page
         self._rules = rules
         self._metrics = metrics
 
@@ -60,13 +80,22 @@ class FrontDoor:
         reply = _Reply(send, origin, ends_connection=_is_heavy(headers))
         if verdict in _REFUSALS:
             self._metrics.http_refused.labels(verdict.value).inc()
-            await _refusal(verdict)(scope, receive, reply.send)
+            answer = self._refusal(verdict, approach, headers)
+            await answer(scope, receive, reply.send)
         elif approach.method == "OPTIONS":
             await _preflight(headers)(scope, receive, reply.send)
         else:
             await self._run(scope, receive, reply)
         method = approach.method if approach.method in _COUNTED_METHODS else "OTHER"
         self._metrics.http_requests.labels(method, str(reply.status)).inc()
+
+    def _refusal(self, verdict: Verdict, approach: Approach, headers: Headers) -> Response:
+        status, detail = _REFUSALS[verdict]
+        is_page = (approach.method, approach.path) == ("GET", "/")
+        if status == 401 and is_page and self._locked_page and _reads_pages(headers):
+            return self._locked_page()
+        challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else None
+        return JSONResponse({"detail": detail}, status, challenge)
 
     async def _run(self, scope: Scope, receive: Receive, reply: "_Reply") -> None:
         try:
@@ -132,15 +161,13 @@ def _is_heavy(headers: Headers) -> bool:
     return is_large or "transfer-encoding" in headers
 
 
+def _reads_pages(headers: Headers) -> bool:
+    return "text/html" in headers.get("accept", "")
+
+
 def _visible_origin(verdict: Verdict, origin: str | None) -> str | None:
     """Return the origin that may read the response: none that the rules turn away."""
     return None if verdict in {Verdict.WRONG_HOST, Verdict.FOREIGN_ORIGIN} else origin
-
-
-def _refusal(verdict: Verdict) -> Response:
-    status, detail = _REFUSALS[verdict]
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-    return JSONResponse({"detail": detail}, status, headers)
 
 
 def _preflight(headers: Headers) -> Response:

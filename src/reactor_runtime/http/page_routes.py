@@ -71,10 +71,19 @@ class PageRoutes:
         """Serve a file of the page."""
         return self._serve(request.path_params["name"], request)
 
-    def _serve(self, name: str, request: Request) -> Response:
+    def locked(self) -> Response:
+        """Return the page for whoever has not shown the token yet: 401, and it asks for it."""
+        index = self._read()[INDEX]
+        headers = {**PAGE_HEADERS, "Cache-Control": "no-store", "WWW-Authenticate": "Bearer"}
+        return Response(index.content, 401, headers, index.media_type)
+
+    def _read(self) -> Mapping[str, PageFile]:
         if self._files is None:
             self._files = read_page()
-        found = self._files.get(name)
+        return self._files
+
+    def _serve(self, name: str, request: Request) -> Response:
+        found = self._read().get(name)
         if found is None:
             raise HTTPException(404)
         headers = {**PAGE_HEADERS, "ETag": found.etag}

@@ -1,3 +1,5 @@
+import base64
+
 import pytest
 
 from reactor_runtime.http.access import AccessRules, Approach, Verdict, name_in
@@ -89,10 +91,21 @@ def test_with_a_token_every_route_asks_for_it(method: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "authorization", [b"", b"Bearer", b"Bearer local", b"Basic czM=", b"s3cret", b"Bearer \xff"]
+    "authorization", [b"Bearer", b"Bearer local", b"Basic czM=", b"Bearer \xff", b"basic Og=="]
 )
-def test_a_wrong_token_is_refused(authorization: bytes) -> None:
+def test_a_wrong_token_is_told_as_one(authorization: bytes) -> None:
+    assert judge(GUARDED, authorization=authorization) is Verdict.WRONG_TOKEN
+
+
+@pytest.mark.parametrize("authorization", [b"", b"s3cret", b"Basic !", b"Basic czM", b"Digest x"])
+def test_what_is_no_token_is_none(authorization: bytes) -> None:
     assert judge(GUARDED, authorization=authorization) is Verdict.NO_TOKEN
+
+
+@pytest.mark.parametrize("pair", ["reactor:s3cret-é", ":s3cret-é", "s3cret-é:", "s3cret-é"])
+def test_the_token_of_an_address_counts(pair: str) -> None:
+    encoded = base64.b64encode(pair.encode())
+    assert judge(GUARDED, authorization=b"Basic " + encoded) is Verdict.WELCOME
 
 
 def test_a_token_in_the_query_counts_on_the_page_and_the_events_only() -> None:
@@ -101,6 +114,7 @@ def test_a_token_in_the_query_counts_on_the_page_and_the_events_only() -> None:
         assert judge(GUARDED, path=path, query=query) is Verdict.WELCOME
     assert judge(GUARDED, path="/session", query=query) is Verdict.NO_TOKEN
     assert judge(GUARDED, path="/", method="POST", query=query) is Verdict.NO_TOKEN
+    assert judge(GUARDED, path="/", query=b"token=%FF") is Verdict.WRONG_TOKEN
     assert judge(GUARDED, path="/", query=b"token=\xff") is Verdict.NO_TOKEN
     assert judge(GUARDED, path="/", query=b"&".join([b"a=1"] * 50)) is Verdict.NO_TOKEN
 

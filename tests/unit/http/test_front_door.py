@@ -110,6 +110,31 @@ async def test_without_the_token_401_and_with_it_in(connect: ClientOf) -> None:
         assert (await client.get("/health")).status_code == 200
 
 
+async def test_a_wrong_token_is_told_from_a_missing_one(connect: ClientOf) -> None:
+    async with connect(Stage(ServerSettings(token="s3cret"), Metrics())) as client:
+        missing = await client.get("/session")
+        wrong = await client.get("/session", headers={"Authorization": "Bearer x"})
+        assert (missing.status_code, wrong.status_code) == (401, 401)
+        assert "is needed" in missing.json()["detail"]
+        assert wrong.json() == {"detail": "the token is not right"}
+
+
+async def test_a_browser_without_the_token_gets_the_page_and_a_program_a_line(
+    connect: ClientOf,
+) -> None:
+    async with connect(Stage(ServerSettings(token="s3cret"), Metrics())) as client:
+        for path in ("/", "/?token=wrong"):
+            page = await client.get(path, headers={"Accept": "text/html,*/*"})
+            assert page.status_code == 401
+            assert page.headers["content-type"].startswith("text/html")
+            assert page.headers["cache-control"] == "no-store"
+            assert "frame-ancestors" in page.headers["content-security-policy"]
+            line = await client.get(path)
+            assert "token" in line.json()["detail"]
+        other = await client.get("/session", headers={"Accept": "text/html"})
+        assert "token" in other.json()["detail"]
+
+
 async def test_a_trailing_slash_on_the_base_is_tolerated(loading: httpx.AsyncClient) -> None:
     for path in ("//session", "/session/", "//session//"):
         response = await loading.request("GET", f"http://localhost:8080{path}")

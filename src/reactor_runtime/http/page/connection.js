@@ -190,7 +190,7 @@ export class Connection extends EventTarget {
       return false;
     }
     if (status === 401) {
-      this.#enter(Phase.LOCKED);
+      this.#enter(Phase.LOCKED, { isWrong: this.#server.hasToken });
       return true;
     }
     past.tries += 1;

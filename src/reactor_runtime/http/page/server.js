@@ -42,6 +42,10 @@ export class Server {
     this.#token = token;
   }
 
+  get hasToken() {
+    return this.#token !== "";
+  }
+
   set token(token) {
     this.#token = token;
   }

@@ -115,8 +115,8 @@ export function phaseWords(phase, facts = {}) {
       return {
         chip: "Locked",
         tone: "bad",
-        title: "This server wants a token",
-        text: "It was printed when the server started.",
+        title: facts.isWrong ? "That token is not right" : "This server wants a token",
+        text: "Whoever started the server has it: REACTOR_TOKEN or --token.",
         asksToken: true,
       };
   }
