@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs what the tests need beside Python: a browser, the tools that make network namespaces, and
-# ffprobe, which looks at recordings.
+# Installs what the tests need beside Python: a browser, npm for the published JS SDK, the tools that
+# make network namespaces, and ffprobe, which looks at recordings.
 set -eu
 missing=""
 command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
 command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
 command -v ffprobe >/dev/null 2>&1 || missing="$missing ffmpeg"
 command -v node >/dev/null 2>&1 || missing="$missing nodejs"
+command -v npm >/dev/null 2>&1 || missing="$missing npm"
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
   echo "The tests need these programs, which only root can install here:$missing" >&2

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import io
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.chromium import Chromium, find_chromium
+from tests.e2e.js_bundle import page_of
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.snippets import snippet
 from tests.unit.recording.material import levels
@@ -35,9 +38,9 @@ def collage(tmp_path: Path) -> Iterator[Served]:
         assert "error" not in served.log()
 
 
-def code(served: Served, holding: str) -> str:
+def code(served: Served, holding: str, language: str = "python") -> str:
     """Return a snippet that speaks to *served*."""
-    text = snippet(PAGE, "python", holding)
+    text = snippet(PAGE, language, holding)
     assert ADDRESS in text
     return text.replace(ADDRESS, served.url)
 
@@ -61,6 +64,25 @@ async def test_a_clip_by_the_python_sdk(tmp_path: Path, monkeypatch: pytest.Monk
         assert "error" not in served.log()
     assert len(levels(Path("last_seconds.mp4"))) > 24
     assert len(levels(Path("session.mp4"))) > 48
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+async def test_a_file_by_the_js_sdk(collage: Served) -> None:
+    said = re.findall(r"// (received|hung) (.*)", code(collage, "// collage.js", "js"))
+    page = "<video muted autoplay></video><script>said = []; console.log = (...s) => said.push(s)"
+    shade = """(() => {
+      const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+      canvas.drawImage(document.querySelector("video"), 100, 100, 1, 1, 0, 0, 1, 1);
+      return Math.abs(canvas.getImageData(0, 0, 1, 1).data[0] - 200) < 12;
+    })()"""
+    with page_of(code(collage, "// collage.js", "js"), f"{page}</script>") as address:
+        async with Chromium() as browser:
+            tab = await browser.open(address)
+            await tab.wait_for("globalThis.said?.length >= 2", 30)
+            assert await tab.evaluate("said") == [list(pair) for pair in said]
+            await tab.wait_for(shade)
+            assert tab.problems == []
 
 
 async def test_a_file_over_plain_http(collage: Served, tmp_path: Path) -> None:

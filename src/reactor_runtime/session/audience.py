@@ -50,7 +50,9 @@ class Audience:
         self._inbox = EventInbox(host, wiring)
         self._early = EarlyFrames(wiring.settings.max_held_in)
         self._publishers = Publishers(
-            track.name for track in contract.tracks if track.direction is TrackDirection.IN
+            (track.name for track in contract.tracks if track.direction is TrackDirection.IN),
+            wiring.clock,
+            settings.publisher_lapse_s,
         )
         self._router = MessageRouter(
             self.schema,

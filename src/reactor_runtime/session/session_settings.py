@@ -30,6 +30,8 @@ class SessionSettings:
         commands_per_s: Commands of one client that reach the model per second, in the long run.
         command_burst: Commands of one client that may reach it at once.
         requests_per_s: Schema, clip, publish and like requests of one client per second.
+        publisher_lapse_s: A client that feeds a track without having asked has lost it after this
+            long without a frame.
         max_held_in: Frames kept of a connection that is not open yet.
         max_held_out: Messages kept for a client whose version is not known yet.
         events_retained: Events an operator can replay.
@@ -55,6 +57,7 @@ class SessionSettings:
     commands_per_s: float = 500.0
     command_burst: int = 64
     requests_per_s: float = 20.0
+    publisher_lapse_s: float = 2.0
     max_held_in: int = 64
     max_held_out: int = 256
     events_retained: int = 4096

@@ -89,6 +89,26 @@ async def test_a_track_is_free_again_after_unpublish_and_after_leaving(started: 
     assert first.on_control[-1].WhichOneof("payload") == "publish_track"
 
 
+async def test_who_cannot_ask_has_a_track_while_it_sends(started: Room) -> None:
+    older, newer = started.client(1001, has_control=False), started.v1(5000)
+    older.show("webcam", FRAME)
+    started.clock.jump(1.5)
+    newer.control("ctrl_1", publish_track=pb.PublishTrack(name="webcam"))
+    assert newer.on_control[-1].error.code == "publish_refused"
+    older.show("webcam", FRAME)
+    started.clock.jump(1.5)
+    newer.control("ctrl_2", publish_track=pb.PublishTrack(name="webcam"))
+    assert newer.on_control[-1].error.code == "publish_refused"
+    started.clock.jump(1.0)  # it cannot say that it has stopped
+    newer.control("ctrl_3", publish_track=pb.PublishTrack(name="webcam"))
+    assert newer.on_control[-1].WhichOneof("payload") == "publish_track"
+    older.show("webcam", FRAME)
+    assert len(started.host.frames) == 2
+    started.clock.jump(5.0)  # who can ask keeps what it was granted
+    older.show("webcam", FRAME)
+    assert len(started.host.frames) == 2
+
+
 @pytest.mark.parametrize("name", ["main_video", "nothing", ""])
 async def test_only_input_tracks_can_be_published(started: Room, name: str) -> None:
     viewer = started.v1()
