@@ -8,9 +8,9 @@ from reactor_runtime.announcements import announce_address
 from reactor_runtime.clock import SystemClock
 from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.http.app import create_app
-from reactor_runtime.http.http_server import HttpServer
 from reactor_runtime.http.server_settings import ServerSettings
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.http_server import HttpServer
 from reactor_runtime.loop_lag import LoopLag
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model_life import ModelLife

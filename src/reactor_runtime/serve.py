@@ -29,7 +29,7 @@ from reactor_runtime.announcements import print_error
 from reactor_runtime.busy_threads import busy_threads
 from reactor_runtime.errors import AddressError, ConfigurationError, SettingError
 from reactor_runtime.exit_status import ExitStatus
-from reactor_runtime.http.listening_socket import keep_from_forks, open_sockets
+from reactor_runtime.listening_socket import keep_from_forks, open_sockets
 from reactor_runtime.log import configure
 from reactor_runtime.settings import ServeSettings, resolve_settings
 from reactor_runtime.stop_signals import StopSignals

@@ -53,17 +53,17 @@ def control_plane(
 
 
 async def _run(program: "ControlProgram", host: str, port: int) -> None:
-    from reactor_runtime.launcher.control_program import open_listener
+    from reactor_runtime.listening_socket import open_sockets
     from reactor_runtime.log import get_logger
 
-    listener = open_listener(host, port)
+    listeners = open_sockets(host, port)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     shown = f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{listener.getsockname()[1]}"
+    url = f"http://{shown}:{listeners[0].getsockname()[1]}"
     get_logger("reactor_runtime.launcher").info("control_plane_ready", url=url)
-    await program.run(listener, stop)
+    await program.run(listeners, stop)
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,10 +1,8 @@
 """LaunchBackend: a control plane here and an agent on every node, for as long as one job takes."""
 
-import asyncio
 import contextlib
 import secrets
 import tempfile
-import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -15,11 +13,11 @@ from reactor_runtime.errors import ControlPlaneAbsentError
 from reactor_runtime.launcher.agent_program import AgentSettings
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.control_client import ControlClient
-from reactor_runtime.launcher.control_program import ControlProgram, open_listener
+from reactor_runtime.launcher.control_program import ControlProgram
 from reactor_runtime.launcher.job_record import JobRecord
 from reactor_runtime.launcher.source_bundle import pack_source
+from reactor_runtime.listening_socket import open_sockets
 
-END_S = 3.0
 _POLL_S = 0.05
 
 
@@ -116,25 +114,8 @@ class LaunchBackend(ABC):
 
 @contextlib.contextmanager
 def _control_plane(host: str, folder: Path, outputs: Path, token: str) -> Iterator[str]:
-    listener = open_listener(host, 0)
+    listeners = open_sockets(host, 0)
     program = ControlProgram(state=folder / "state.sqlite", outputs=outputs, token=token)
-    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-    is_up = threading.Event()
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        started.append((asyncio.get_running_loop(), stop))
-        is_up.set()
-        await program.run(listener, stop)
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="control-plane")
-    thread.start()
-    is_up.wait(END_S)
-    try:
+    with program.in_background(listeners):
         shown = f"[{host}]" if ":" in host else host
-        yield f"http://{shown}:{listener.getsockname()[1]}"
-    finally:
-        loop, stop = started[0]
-        with contextlib.suppress(RuntimeError):  # it has ended by itself
-            loop.call_soon_threadsafe(stop.set)
-        thread.join(END_S)
+        yield f"http://{shown}:{listeners[0].getsockname()[1]}"

@@ -5,13 +5,11 @@ learns of a change at once; heartbeats are requests of their own.
 """
 
 import asyncio
-import contextlib
 import hmac
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
 
-import uvicorn
 from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -27,6 +25,7 @@ from reactor_runtime.errors import (
     SourceError,
     UnknownJobError,
 )
+from reactor_runtime.http_server import HttpServer
 from reactor_runtime.launcher.agent_messages import Beat, NodeOffer, Orders, Report, Submission
 from reactor_runtime.launcher.control_plane import ControlPlane
 from reactor_runtime.launcher.file_shelf import MAX_LOG_CHUNK, MAX_OUTPUT_BYTES, FileShelf
@@ -209,16 +208,16 @@ async def _hangs_up(request: Request, changed: asyncio.Event, seconds: float) ->
 async def serve_control_plane(
     make: Callable[[Callable[[], None]], ControlPlane],
     shelf: FileShelf,
-    listener: socket.socket,
+    listeners: Sequence[socket.socket],
     token: str | None,
     stop: asyncio.Event,
 ) -> None:
-    """Answer on *listener* until *stop*.
+    """Answer on *listeners* until *stop*.
 
     Args:
         make: Makes the control plane, given what it calls after each change, from any thread.
         shelf: Where files are kept.
-        listener: A listening socket.
+        listeners: Listening sockets.
         token: What every request must bear; ``None`` on loopback.
         stop: Set to end.
     """
@@ -231,13 +230,13 @@ async def serve_control_plane(
 
     plane = make(on_change)
     api.append(ControlApi(plane, shelf))
-    server = _Server(_config(api[0].app(token)))
+    server = HttpServer(api[0].app(token))
     async with asyncio.TaskGroup() as tasks:
         ticking = tasks.create_task(_tick(plane))
-        tasks.create_task(server.serve([listener]))
+        tasks.create_task(server.serve(listeners))
         await stop.wait()
         api[0].close()
-        server.should_exit = True
+        server.stop()
         ticking.cancel()
 
 
@@ -245,29 +244,6 @@ async def _tick(plane: ControlPlane) -> None:
     while True:
         await run_in_threadpool(plane.tick)
         await asyncio.sleep(TICK_S)
-
-
-def _config(app: ASGIApp) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        http="h11",
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=1,
-    )
-
-
-class _Server(uvicorn.Server):
-    """A uvicorn server that leaves the signals to the process."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
-        yield
 
 
 class _TokenGate:

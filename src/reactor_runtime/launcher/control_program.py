@@ -1,16 +1,22 @@
 """The control plane as a part of a process: its state file, its files, its server."""
 
 import asyncio
+import contextlib
+import queue
 import socket
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reactor_runtime.clock import SystemClock
-from reactor_runtime.errors import AddressError
 from reactor_runtime.launcher.control_api import serve_control_plane
 from reactor_runtime.launcher.control_plane import ControlPlane, ControlSettings
 from reactor_runtime.launcher.file_shelf import FileShelf
 from reactor_runtime.launcher.job_store import JobStore
+
+_START_S = 30.0
+_END_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +35,8 @@ class ControlProgram:
     token: str | None = None
     settings: ControlSettings = field(default_factory=ControlSettings)
 
-    async def run(self, listener: socket.socket, stop: asyncio.Event) -> None:
-        """Serve on *listener* until *stop*."""
+    async def run(self, listeners: Sequence[socket.socket], stop: asyncio.Event) -> None:
+        """Serve on *listeners* until *stop*."""
         self.state.parent.mkdir(parents=True, exist_ok=True)
         store = JobStore(self.state)
         shelf = FileShelf(self.state.with_name(self.state.name + ".files"), self.outputs)
@@ -38,28 +44,30 @@ class ControlProgram:
             await serve_control_plane(
                 lambda on_change: ControlPlane(store, SystemClock(), self.settings, on_change),
                 shelf,
-                listener,
+                listeners,
                 self.token,
                 stop,
             )
         finally:
             store.close()
 
+    @contextlib.contextmanager
+    def in_background(self, listeners: Sequence[socket.socket]) -> Iterator[None]:
+        """Serve on *listeners* from a thread of its own, as long as the context lasts."""
+        started: queue.SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Event]]
+        started = queue.SimpleQueue()
 
-def open_listener(host: str, port: int) -> socket.socket:
-    """Return a listening socket.
+        async def serve() -> None:
+            stop = asyncio.Event()
+            started.put((asyncio.get_running_loop(), stop))
+            await self.run(listeners, stop)
 
-    Raises:
-        AddressError: The port is taken or the address is none of this machine's.
-    """
-    try:
-        family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # The protocol is named: asyncio sets TCP_NODELAY only where it is.
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(where)
-        listener.listen(256)
-        listener.setblocking(False)
-    except OSError as error:
-        raise AddressError(host, port, error.strerror or str(error)) from error
-    return listener
+        thread = threading.Thread(target=asyncio.run, args=(serve(),), name="control-plane")
+        thread.start()
+        loop, stop = started.get(timeout=_START_S)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(RuntimeError):  # it has ended by itself
+                loop.call_soon_threadsafe(stop.set)
+            thread.join(_END_S)

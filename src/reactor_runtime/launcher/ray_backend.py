@@ -16,10 +16,11 @@ from typing import Any
 from reactor_runtime.errors import AgentLostError, PlacementError, SettingError
 from reactor_runtime.launcher.agent_child import AgentChild
 from reactor_runtime.launcher.agent_program import AgentSettings
-from reactor_runtime.launcher.backend import END_S, LaunchBackend
+from reactor_runtime.launcher.backend import LaunchBackend
 from reactor_runtime.launcher.contracts import DistributedJob
 
 _REACH_S = 5.0
+_END_S = 10.0
 _STRATEGY = "STRICT_SPREAD"  # no two agents on one node
 
 
@@ -153,10 +154,9 @@ class RayBackend(LaunchBackend):
 
     def _end(self, actors: list[Any]) -> None:
         with contextlib.suppress(self._ray.exceptions.RayError):
-            self._ray.wait(
-                [a.stop.remote() for a in actors], num_returns=len(actors), timeout=END_S
-            )
-            self._ray.wait(self._runs, num_returns=len(self._runs), timeout=2 * END_S)
+            for actor in actors:
+                actor.stop.remote()
+            self._ray.wait(self._runs, num_returns=len(self._runs), timeout=_END_S)
         for actor in actors:
             self._ray.kill(actor)
 

@@ -138,11 +138,12 @@ def cluster_ranks(cluster: Cluster) -> list[int]:
 
 
 def test_a_paused_control_plane_loses_nobody(cluster: Cluster) -> None:
+    """B42 (d)."""
     job = cluster.submit("act.py", "wait", procs_per_worker=1)
     meeting = cluster.meeting(job)
     wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
     cluster.kill("control-plane", signal.SIGSTOP)
-    time.sleep(2 * LIMIT_S + 2)  # the pause itself is what is tested
+    time.sleep(4 * LIMIT_S)  # the pause itself is what is tested
     cluster.kill("control-plane", signal.SIGCONT)
     time.sleep(2)
     assert cluster.client.job(job.job_id).state == "running"

@@ -6,6 +6,7 @@ import time
 import pytest
 from tests.process.launcher.cluster import Cluster, wait_for
 
+from reactor_runtime.launcher.failures import Gravity
 from reactor_runtime.launcher.job_watch import exit_status, result_lines
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(180)]
@@ -47,6 +48,20 @@ def test_peers_that_lost_a_connection_are_listed_under_the_cause(shared: Cluster
     assert (record.causes[0].rank, record.causes[0].kind) == (3, "ValueError")
     assert record.reason == "node 1, rank 3 raised ValueError: this rank will not (exit code 1)"
     assert all(cause.gravity > record.causes[0].gravity for cause in record.causes[1:])
+
+
+def test_a_rank_that_leaves_early_has_succeeded_and_its_peers_fail(shared: Cluster) -> None:
+    """B40: as documented, and everywhere."""
+    job = shared.submit("gloo.py", "leave", "3", procs_per_worker=2)
+    acted = shared.meeting(job) / "acted"
+    wait_for(acted.exists, "the rank leaves")
+    assert shared.seconds_until_gone(job, float(acted.read_text())) < 15
+    record = shared.finish(job, "failed")
+    assert exit_status(record) == 1
+    cause = record.causes[0]
+    assert cause.rank in {0, 1, 2}
+    assert cause.gravity is Gravity.COLLECTIVE
+    assert "rank 3 of 4: the sum is 6" in shared.words(job)  # the log is kept
 
 
 def test_a_hang_ends_with_the_groups_time_out(shared: Cluster) -> None:

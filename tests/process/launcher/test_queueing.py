@@ -68,7 +68,8 @@ def test_a_port_that_is_asked_for_is_used(shared: Cluster) -> None:
 
 
 def test_a_busy_interpreter_is_no_silence(shared: Cluster) -> None:
-    shared.finish(shared.submit("act.py", "busy", "-1", "12"))
+    """B42 (a): four times as long as the limit of heartbeats."""
+    shared.finish(shared.submit("act.py", "busy", "-1", "20"))
 
 
 def test_cancel_ends_what_runs(shared: Cluster) -> None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.process.launcher.cluster import Cluster, wait_for
+from tests.e2e.process_figures import listening
+from tests.process.launcher.cluster import Cluster, bearing, wait_for
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(240)]
 ID = f"{os.getpid() % 10000:04d}"
@@ -99,6 +100,22 @@ def test_a_sum_over_two_machines(wired: Wired) -> None:
     words = wired.cluster.words(job)
     for rank in range(4):
         assert f"[job node{rank // 2} rank{rank}] rank {rank} of 4: the sum is 6" in words
+
+
+def test_a_running_job_listens_on_the_chosen_interface_only(wired: Wired) -> None:
+    cluster = wired.cluster
+    job = cluster.submit("gloo.py", "steps", "600", procs_per_worker=2)
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("summed-*"))) == 4, "all ranks have summed")
+    open_to = {"10.77.0.1": 0, "10.77.0.2": 0}
+    for pid in bearing(cluster.mark):
+        with contextlib.suppress(OSError):
+            for address, port in listening(pid):
+                if port != cluster.port:
+                    open_to[address] += 1
+    assert open_to == {"10.77.0.1": 1 + 2, "10.77.0.2": 2}  # the store; a group's end per rank
+    cluster.client.cancel(job.job_id)
+    cluster.finish(job, "cancelled")
 
 
 def test_an_interface_that_is_not_there_is_refused(wired: Wired) -> None:

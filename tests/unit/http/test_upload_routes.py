@@ -14,10 +14,10 @@ import pytest
 from tests.unit.session.room import Room, until
 
 from reactor_runtime.http.app import create_app
-from reactor_runtime.http.http_server import HttpServer
-from reactor_runtime.http.listening_socket import open_sockets
 from reactor_runtime.http.server_settings import ServerSettings
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.http_server import HttpServer
+from reactor_runtime.listening_socket import open_sockets
 from reactor_runtime.session.descriptor import SESSION_ID
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.uploads.upload_settings import UploadSettings

@@ -1,6 +1,5 @@
 """The control plane's door: who may come in, with how much, and what it makes of rubbish."""
 
-import asyncio
 import contextlib
 import pickle
 import socket
@@ -15,7 +14,8 @@ from reactor_runtime.launcher.agent_messages import Beat, NodeOffer
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.control_link import ControlLink
-from reactor_runtime.launcher.control_program import ControlProgram, open_listener
+from reactor_runtime.launcher.control_program import ControlProgram
+from reactor_runtime.listening_socket import open_sockets
 
 TOKEN = "a-token-for-tests-only"
 OFFER = NodeOffer(
@@ -25,25 +25,11 @@ OFFER = NodeOffer(
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    listener = open_listener("127.0.0.1", 0)
+    listeners = open_sockets("127.0.0.1", 0)
     program = ControlProgram(state=tmp_path / "s", outputs=tmp_path / "o", token=TOKEN)
-    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
-    is_up = threading.Event()
-
-    async def serve() -> None:
-        stop = asyncio.Event()
-        running.append((asyncio.get_running_loop(), stop))
-        is_up.set()
-        await program.run(listener, stop)
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    thread.start()
-    assert is_up.wait(10)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    loop, stop = running[0]
-    loop.call_soon_threadsafe(stop.set)
-    thread.join(10)
-    assert not thread.is_alive()
+    with program.in_background(listeners):
+        yield f"http://127.0.0.1:{listeners[0].getsockname()[1]}"
+    assert "control-plane" not in [thread.name for thread in threading.enumerate()]
 
 
 @pytest.mark.parametrize("token", [None, "wrong", TOKEN + "x", ""])

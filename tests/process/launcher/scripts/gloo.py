@@ -24,7 +24,11 @@ if what == "raise" and rank == chosen:
 if what == "hang" and rank == chosen:
     Path(os.environ["TEST_FOLDER"], "acted").write_text(repr(time.monotonic()))
     time.sleep(300)
-if what in {"raise", "hang"}:
+if what == "leave" and rank == chosen:
+    Path(os.environ["TEST_FOLDER"], "acted").write_text(repr(time.monotonic()))
+    sys.stdout.flush()
+    os._exit(0)
+if what in {"raise", "hang", "leave"}:
     dist.all_reduce(total)
 if what == "steps":
     deadline = time.monotonic() + float(sys.argv[2])

@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 import httpx
 from starlette.types import Receive, Scope, Send
 
-from reactor_runtime.http.http_server import HttpServer
-from reactor_runtime.http.listening_socket import open_sockets
-from reactor_runtime.http.patience import Patience, impatient_protocol
+from reactor_runtime.http_server import HttpServer
+from reactor_runtime.listening_socket import open_sockets
+from reactor_runtime.patience import Patience, impatient_protocol
 
 HEAD = b"GET /small HTTP/1.1\r\nHost: localhost\r\n"
 LIMIT_S = 0.4

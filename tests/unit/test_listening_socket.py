@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from reactor_runtime.errors import AddressError
-from reactor_runtime.http.listening_socket import open_sockets
+from reactor_runtime.listening_socket import open_sockets
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import httpx
 
 from reactor_runtime.http.app import create_app
-from reactor_runtime.http.http_server import DRAIN_S, HttpServer
-from reactor_runtime.http.listening_socket import open_sockets
 from reactor_runtime.http.server_settings import ServerSettings
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.http_server import DRAIN_S, HttpServer
+from reactor_runtime.listening_socket import open_sockets
 from reactor_runtime.metrics import Metrics
 
 

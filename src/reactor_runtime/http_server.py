@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import uvicorn
 from starlette.types import ASGIApp
 
-from reactor_runtime.http.patience import ImpatientProtocol, accepted_at_once, impatient_protocol
+from reactor_runtime.patience import ImpatientProtocol, accepted_at_once, impatient_protocol
 
 DRAIN_S = 2
 
