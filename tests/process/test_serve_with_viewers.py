@@ -133,7 +133,8 @@ async def test_where_a_failure_ends_the_process_the_viewer_is_told_first(
         *lines, last = served.log().splitlines()
         assert last.startswith("reactor: ")
         assert "ValueError" in last
-        (failure,) = [line for line in lines if "cannot step" in line]
+        (failure,) = [line for line in lines if '"exception"' in line]
+        assert "cannot step" in failure
         assert json.loads(failure)["session"]
     assert read(tmp_path / "diary") == [*["started"] * ranks, *["ended"] * ranks]
 
