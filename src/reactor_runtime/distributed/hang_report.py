@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from reactor_runtime.distributed.rank_life import STACKS_SIGNAL
 from reactor_runtime.distributed.worker_process import WorkerProcess
 
 _WITHIN_S: Final = 0.5
@@ -26,7 +25,7 @@ def stacks_of(processes: Sequence[WorkerProcess]) -> tuple[tuple[int, str], ...]
     """Ask every process for its stacks, and return what each answered."""
     for process in processes:
         if process.state() not in _STATES:
-            process.signal(STACKS_SIGNAL)
+            process.ask_for_stacks()
     deadline = time.monotonic() + _WITHIN_S
     return tuple((process.rank, _stack_of(process, deadline)) for process in processes)
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from reactor_runtime.distributed.anonymous_memory import make_anonymous_file
 from reactor_runtime.distributed.channel import Channel, make_socket_pair
 from reactor_runtime.distributed.rank_environment import python_command
+from reactor_runtime.distributed.rank_life import STACKS_SIGNAL
 from reactor_runtime.distributed.rank_output import RankOutput
 from reactor_runtime.distributed.readiness import is_readable
 
@@ -52,7 +53,7 @@ class WorkerProcess:
         self._reaping = threading.Lock()
         own_end, far_end = make_socket_pair()
         self.channel = Channel(own_end)
-        self._stacks = make_anonymous_file("reactor-stacks")
+        self._stacks, self._stacks_seen = make_anonymous_file("reactor-stacks"), 0
         pipes = [_make_pipe() for _ in _PIPES]
         self.outputs = [
             RankOutput(rank, read, name, fields)
@@ -111,10 +112,15 @@ class WorkerProcess:
         except (OSError, IndexError):
             return "?"
 
+    def ask_for_stacks(self) -> None:
+        """Have the rank write its stacks; those it wrote before are not read again."""
+        self._stacks_seen = os.fstat(self._stacks).st_size
+        self.signal(STACKS_SIGNAL)
+
     def read_stacks(self) -> str:
-        """Return what the rank has written of its stacks so far."""
-        size = os.fstat(self._stacks).st_size
-        return os.pread(self._stacks, size, 0).decode("utf-8", "replace")
+        """Return what the rank has written of its stacks since it was asked."""
+        size = os.fstat(self._stacks).st_size - self._stacks_seen
+        return os.pread(self._stacks, size, self._stacks_seen).decode("utf-8", "replace")
 
     def last_words(self) -> str:
         """Return the end of what it wrote to standard error."""

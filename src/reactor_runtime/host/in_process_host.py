@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -106,6 +107,11 @@ class InProcessHost(ModelHost):
             self._loop.push_frame(track, frame)
             self._wake()
 
+    def stacks(self) -> Mapping[str, str]:
+        """Return what the model's thread is doing right now."""
+        stack = self._thread.stack()
+        return {self._thread.name: stack} if stack else {}
+
     async def stop(self) -> None:
         """End what runs. A thread that is stuck in author code is given up, and said so."""
         self._watchdog.stop()
@@ -116,7 +122,7 @@ class InProcessHost(ModelHost):
         if not await self._thread.join(self._settings.stop_timeout_s):
             self._thread.cancel()
             if not await self._thread.join(1.0):
-                log.error("model_is_stuck", where=thread_stacks().get(self._thread.name))
+                log.error("model_is_stuck", where=dict(self.stacks()))
         self._close("stopped")
 
     def _live(self, loop: AuthorLoop) -> None:
@@ -144,7 +150,7 @@ class InProcessHost(ModelHost):
     def _give_up_turn(self, seconds: float) -> None:
         """End everything but the thread: it is stuck, and cannot be killed."""
         self._parts.gate.is_stopping = True
-        taken_s, stacks = round(seconds, 1), thread_stacks()
+        taken_s, stacks = round(seconds, 1), {**thread_stacks(), **self.stacks()}
         log.error("turn_timed_out", session=self._session_id, seconds=taken_s, stacks=stacks)
         self._close("a turn timed out")
         cause = f"a turn did not end within {taken_s:g} s (turn_timeout); its stacks are in the log"

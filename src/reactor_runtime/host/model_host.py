@@ -1,6 +1,7 @@
 """ModelHost: where a model runs. One interface, one contract suite, however many processes."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
@@ -45,6 +46,15 @@ class ModelHost(ABC):
     @abstractmethod
     def push_frame(self, track: str, frame: InputFrame) -> None:
         """Hand in one inbound frame, from any thread; when full, the oldest is dropped."""
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The processes the model runs in, by rank; empty when it runs in this one."""
+        return ()
+
+    @abstractmethod
+    def stacks(self) -> Mapping[str, str]:
+        """Return what the model is doing right now: a Python stack for its thread, or each rank."""
 
     @abstractmethod
     async def stop(self) -> None:

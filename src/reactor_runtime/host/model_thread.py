@@ -2,11 +2,15 @@
 
 import asyncio
 import concurrent.futures
+import selectors
+import sys
 import threading
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
 from reactor_runtime.host.author_loop import AuthorLoop
+from reactor_runtime.host.await_stack import await_stack
 
 
 class ModelThread:
@@ -49,6 +53,21 @@ class ModelThread:
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.cancel()
+
+    def stack(self) -> str:
+        """Return where it is right now: in the author's code, or what its tasks wait for.
+
+        Empty when it has ended, or not begun.
+        """
+        if self._thread is None or not self._thread.is_alive():
+            return ""
+        frame = sys._current_frames().get(self._thread.ident or 0)
+        if frame is None:
+            return ""
+        if self._loop is not None and frame.f_code.co_filename == selectors.__file__:
+            tasks = asyncio.all_tasks(self._loop.loop)
+            return "".join(sorted(await_stack(task) for task in tasks))
+        return "".join(traceback.format_stack(frame))
 
     async def join(self, timeout_s: float) -> bool:
         """Wait for the end; ``False`` when it did not come within *timeout_s* seconds."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+from collections.abc import Mapping
 from pathlib import Path
 
 from reactor_runtime.clock import Clock, SystemClock
@@ -118,6 +119,15 @@ class WorkerPoolHost(ModelHost):
         self._parts.feed.push(track, frame)
         self._parts.calls.look_again()
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The ranks' processes."""
+        return self._parts.group.pids
+
+    def stacks(self) -> Mapping[str, str]:
+        """Return what each rank is doing right now."""
+        return {f"rank {rank}": stack for rank, stack in self._parts.group.stacks().items()}
+
     async def stop(self) -> None:
         """End what runs. Ranks that are stuck in author code are killed."""
         self._parts.gate.is_stopping = True
@@ -131,8 +141,8 @@ class WorkerPoolHost(ModelHost):
         killer = HostThread(f"{self._contract.name}-stop")
 
         def kill() -> None:
-            if self._loaded.done() and (stacks := self._parts.group.stacks()):
-                log.error("model_is_stuck", where=stacks)
+            if self._loaded.done() and (stacks := self.stacks()):
+                log.error("model_is_stuck", where=dict(stacks))
             self._parts.group.shutdown()
 
         killer.start(kill)

@@ -89,6 +89,10 @@ class FakeHost(ModelHost):
         """Keep one inbound frame."""
         self.frames.append((track, frame))
 
+    def stacks(self) -> Mapping[str, str]:
+        """Return nothing: nothing runs."""
+        return {}
+
     async def stop(self) -> None:
         """Take no more events."""
         self.is_closed = True

@@ -6,6 +6,8 @@ import time
 import pytest
 from tests.contract.model_host.conftest import MakeHost, Serve, in_process_only
 from tests.contract.model_host.recording_outlet import Closed, RecordingOutlet, Shown
+from tests.contract.model_host.stage import Stage
+from tests.unit.session.room import until
 
 from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.host_outlet import HostFailure
@@ -61,6 +63,12 @@ async def stops(serve: Serve, model: str) -> None:
     assert time.monotonic() - began < 2
 
 
+def is_stuck(stage: Stage) -> bool:
+    stacks = stage.host.stacks()
+    assert stacks
+    return all("time.sleep(state.seconds)" in stack for stack in stacks.values())
+
+
 async def test_stop_is_bounded_when_a_step_is_stuck(
     serve: Serve, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -69,6 +77,7 @@ async def test_stop_is_bounded_when_a_step_is_stuck(
     await stage.ask("set_how", how="block")
     stage.join()
     await stage.noted("step block")
+    await until(lambda: is_stuck(stage))
     began = time.monotonic()
     with caplog.at_level(logging.ERROR):
         await stage.host.stop()

@@ -49,6 +49,15 @@ def test_the_stack_of_a_silent_rank_is_shown(
     assert "within 0.5 s" in str(error)
 
 
+def test_stacks_asked_for_again_are_the_newest_alone(make_group: MakeGroup) -> None:
+    group = make_group(Painter)
+    group.start()
+    seen = [group.stacks() for _ in range(3)]
+    assert all(sorted(stacks) == [0, 1] for stacks in seen)
+    main = "in _run_module_as_main"
+    assert all(stack.count(main) == 1 for stacks in seen for stack in stacks.values())
+
+
 def test_a_stopped_rank_is_called_stopped(make_group: MakeGroup) -> None:
     error = hang(breaking(make_group, "SIGSTOP"))
     assert error.ranks == (1,)
