@@ -183,6 +183,10 @@ class HostOutlet(Protocol):
         """Pass on the answer to one command."""
         ...
 
+    def step_begun(self, session_id: str, number: int) -> None:
+        """Note that a step runs from now on. Nothing need be done: it counts when it is done."""
+        return
+
     def step_done(self, report: StepReport) -> None:
         """Note a finished step."""
         ...

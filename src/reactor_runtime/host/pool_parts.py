@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
-from reactor_runtime.clock import Clock
+from reactor_runtime.clock import Clock, SystemClock
 from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.host.event_queue import EventQueue
 from reactor_runtime.host.failure_policy import FailurePolicy
@@ -69,7 +69,8 @@ class PoolParts:
             gate=gate,
             feed=feed,
             group=group,
-            calls=RankCalls(group, feed, gate, settings=settings, clock=clock),
+            # Reads time out by the machine's clock, as those of a model in this process do.
+            calls=RankCalls(group, feed, gate, settings=settings, clock=SystemClock()),
             stage=PoolStage(outlet, gate, clock),
             teller=RankReportTeller(outlet, queue, gate, failures),
         )

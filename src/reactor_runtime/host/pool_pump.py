@@ -172,6 +172,7 @@ class PoolPump:
 
     def _step(self, session: LiveSession, turn: Turn) -> None:
         own, began = self._own, self._own.clock.now()
+        own.outlet.step_begun(session.session_id, turn.number)
         try:
             result = self._call(RunStep(turn, own.feed.take()))
         except WorkerError as error:

@@ -28,6 +28,9 @@ class SilentHostOutlet:
     def flush(self) -> None:
         """Do nothing: the emitter says so itself."""
 
+    def step_begun(self, session_id: str, number: int) -> None:
+        """Do nothing: the host knows."""
+
     def step_done(self, report: StepReport) -> None:
         """Do nothing: the host knows."""
 

@@ -42,6 +42,7 @@ class Stepper:
         turn = Turn(number=session.next_step, time_s=now - session.began)
         parts.turns.hand_out(Step(turn=turn, began=now, apply_s=self.apply_s))
         self.apply_s = 0.0
+        parts.outlet.step_begun(session.session_id, turn.number)
         return None
 
     def finish(self) -> None:

@@ -160,6 +160,10 @@ class Pacer:
         """Call *callback* whenever room may have appeared."""
         self._room.on_room(callback)
 
+    def ask_again(self) -> None:
+        """Have whoever waits for room, or for the time of a step, ask again."""
+        self._room.tell()
+
     def stats(self) -> Mapping[str, Any]:
         """Return the rate, the queue and what the late gate has learned."""
         with self.changed:

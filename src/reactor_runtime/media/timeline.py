@@ -139,6 +139,10 @@ class Timeline:
         chunk = self._next(track)
         return chunk.due(track) if chunk else None
 
+    def sound_due(self) -> float | None:
+        """Return when the next sound begins, ``None`` when none waits."""
+        return next((c.start for c in self._chunks if c.sounds and not c.is_fixed), None)
+
     def drained_at(self, left: int, now: float) -> float:
         """Return when at most *left* pictures will wait."""
         dues = [due for chunk in self._chunks for due in chunk.dues()]

@@ -6,27 +6,25 @@ Messages, replies and failures cross to the loop through one mailbox. They are o
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.host.host_outlet import (
     Chunk,
     CommandReply,
     HostFailure,
+    HostOutlet,
     OutboundMessage,
     RankTiming,
     StepReport,
 )
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.mailbox import HostClosed, HostListener, HostOpened, Mailbox
-
-if TYPE_CHECKING:
-    from reactor_runtime.media.live_stream import LiveStream
+from reactor_runtime.session.media_stream import MediaStream
 
 MAX_QUEUED_MESSAGES = 10_000
 
 
-class SessionOutlet:
+class SessionOutlet(HostOutlet):
     """Implements ``HostOutlet`` for one model: called from the host's threads.
 
     Made before the host, bound to its listener before the host starts.
@@ -41,7 +39,7 @@ class SessionOutlet:
         stream: Where chunks go.
     """
 
-    def __init__(self, stream: "LiveStream | None", *, clock: Clock, metrics: Metrics) -> None:
+    def __init__(self, stream: MediaStream | None, *, clock: Clock, metrics: Metrics) -> None:
         self.last_step: StepReport | None = None
         self.stream, self._clock, self._metrics = stream, clock, metrics
         self._mailbox = Mailbox()

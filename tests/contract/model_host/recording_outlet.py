@@ -56,6 +56,12 @@ class Paced:
 
 
 @dataclass(frozen=True)
+class Begun:
+    session_id: str
+    number: int
+
+
+@dataclass(frozen=True)
 class Opened:
     session_id: str
 
@@ -114,6 +120,9 @@ class RecordingOutlet:
 
     def reply(self, reply: CommandReply) -> None:
         self._note(reply)
+
+    def step_begun(self, session_id: str, number: int) -> None:
+        self._note(Begun(session_id, number))
 
     def step_done(self, report: StepReport) -> None:
         self._note(report)
