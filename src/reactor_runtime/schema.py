@@ -52,12 +52,21 @@ def read_contract(settings: ServeSettings) -> ModelContract:
     Raises:
         ModelImportError: It cannot be imported, or a declaration in it makes no sense.
     """
-    with contextlib.redirect_stdout(sys.stderr):  # what a module prints is not the document
-        model = import_served_class(settings)
+    model = import_quietly(settings)
     try:
         return ModelContract.of(model)
     except TypeError as error:
         raise ModelImportError(settings.model_ref, str(error)) from error
+
+
+def import_quietly(settings: ServeSettings) -> type[Any]:
+    """Import the class that *settings* name; what its module prints is not the document.
+
+    Raises:
+        ModelImportError: It cannot be imported.
+    """
+    with contextlib.redirect_stdout(sys.stderr):
+        return import_served_class(settings)
 
 
 def render_document(settings: ServeSettings, version: str = UNSTAMPED) -> dict[str, Any]:

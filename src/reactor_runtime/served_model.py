@@ -21,6 +21,7 @@ from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.pace import class_buffer_frames
+from reactor_runtime.model.servable import check_servable, doubts
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 from reactor_runtime.scratch_folder import ScratchFolder
 from reactor_runtime.session.session import Session
@@ -138,6 +139,9 @@ def make_served_model(
             no track of it.
     """
     contract = ModelContract.of(model_class)
+    check_servable(model_class)
+    for doubt in doubts(model_class):
+        log.warning("check_the_class", doubt=doubt)
     outputs = [track for track in contract.tracks if track.direction is TrackDirection.OUT]
     stream = recorder = None
     if outputs:

@@ -120,3 +120,50 @@ def test_no_media_stack_is_imported(app: Path, command: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+BROKEN = MODEL.replace("def inference", "def inferense")
+
+
+@pytest.mark.parametrize("command", ["check", "serve"])
+def test_a_pipeline_without_its_body_is_told_before_a_viewer_comes(
+    tmp_path: Path, command: str
+) -> None:
+    ran = reactor(command, str(write_model(tmp_path / "app", model=BROKEN)))
+    assert ran.status == 2
+    assert "M has no inference(); did you mean inferense()?" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_what_is_probably_a_mistake_is_pointed_at(tmp_path: Path) -> None:
+    doubtful = MODEL + "\n    def session_ended(self):\n        pass\n"
+    ran = reactor("check", str(write_model(tmp_path / "app", model=doubtful)))
+    assert ran.status == 0
+    assert "look  M.session_ended() is not called by the runtime: mark it with" in ran.out
+
+
+VALUES = MODEL.replace(
+    'hue: float = InputField(default=0.5, ge=0, le=1, description="Colour.")',
+    """
+    mode: Mode = Mode.CALM
+    corner: tuple[float, float] = (1, 2)
+""",
+).replace(
+    "class State",
+    """from enum import Enum
+
+
+class Mode(Enum):
+    CALM = "calm"
+    WILD = "wild"
+
+
+class State""",
+)
+
+
+def test_values_are_shown_as_clients_send_them(tmp_path: Path) -> None:
+    ran = reactor("check", str(write_model(tmp_path / "app", model=VALUES)))
+    assert "set_mode(mode: one of calm, wild = calm)" in ran.out
+    assert "set_corner(corner: list of (number, number) = (1, 2))" in ran.out
+    assert rows(ran.out)["name"] == "M"

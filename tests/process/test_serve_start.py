@@ -90,6 +90,7 @@ def test_the_environment_beats_what_the_manifest_sets_of_it(tmp_path: Path) -> N
         "    def load(self, config_path):\n"
         "        set_ = os.environ['SET_ONE'], os.environ['SET_TWO'], get_weights_path().name\n"
         "        raise ValueError(' '.join(set_))\n"
+        "    def generate(self, input): ...\n"
     )
     arguments = (str(tmp_path), "--port", "0")
     _, lines, _ = run_to_its_end(*arguments, SET_TWO="mine")
@@ -105,6 +106,7 @@ def test_the_model_lets_the_event_loop_in_soon(tmp_path: Path) -> None:
         "class Told(ReactorModel):\n"
         "    def load(self, config_path):\n"
         "        raise ValueError(sys.getswitchinterval())\n"
+        "    def generate(self, input): ...\n"
     )
     _, lines, _ = run_to_its_end("told:Told", "--port", "0", cwd=tmp_path)
     assert "ValueError: 0.0005" in lines[-1]

@@ -38,13 +38,28 @@ def check(
     _print_settings(console, effective)
 
     from reactor_runtime.cli.contract_text import contract_lines
-    from reactor_runtime.schema import read_contract
+    from reactor_runtime.schema import import_quietly, read_contract
 
     contract = read_contract(effective.settings)
     console.print("\n[bold]Contract[/bold]")
     _print_rows(console, contract_lines(contract))
-    console.print("\n[green]ok[/green]  the class can be imported and its declarations make sense")
+    _print_verdict(console, effective.settings.model_ref, import_quietly(effective.settings))
     return 0
+
+
+def _print_verdict(console: "Console", model_ref: str, model: type) -> None:
+    from reactor_runtime.errors import ModelImportError
+    from reactor_runtime.model.servable import check_servable, doubts
+
+    try:
+        check_servable(model)
+    except TypeError as error:
+        raise ModelImportError(model_ref, str(error)) from error
+    console.print()
+    for doubt in doubts(model):
+        console.print("[yellow]look[/yellow]  ", end="")
+        console.print(doubt, markup=False)
+    console.print("[green]ok[/green]  the class can be imported and its declarations make sense")
 
 
 def _print_model(console: "Console", effective: "EffectiveSettings") -> None:
@@ -52,7 +67,7 @@ def _print_model(console: "Console", effective: "EffectiveSettings") -> None:
     recording = settings.recording.model_dump(exclude_none=True)
     rows = [
         ("model", settings.model_ref),
-        ("name", settings.name or "the class name"),
+        ("name", settings.name or settings.model_ref.rpartition(":")[2].rpartition(".")[2]),
         ("version", settings.version or "not given"),
         ("manifest", str(settings.manifest_path or "none")),
         ("config", str(settings.config_path or "none")),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import fields
+from enum import Enum
 from typing import Any
 
 from reactor_runtime.model.command import CommandContract, CommandField
@@ -9,6 +10,7 @@ from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.messages import wire_name
 from reactor_runtime.model.openapi import arguments_schema
 from reactor_runtime.model.tracks import Track, TrackDirection
+from reactor_runtime.model.value_schema import on_the_wire
 
 _MAX_DEFAULT = 40  # characters of a default that are shown
 
@@ -64,7 +66,7 @@ def _number(value: float | None) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = str(on_the_wire(value)) if isinstance(value, Enum) else repr(value)
     return text if len(text) <= _MAX_DEFAULT else f"{text[:_MAX_DEFAULT]}…"
 
 
@@ -77,6 +79,8 @@ def _named(schema: Any) -> str:
     if "anyOf" in schema:
         return " or ".join(_named(each) for each in schema["anyOf"])
     kind = str(schema.get("type", "anything"))
+    if "prefixItems" in schema:
+        return f"list of ({', '.join(map(_named, schema['prefixItems']))})"
     if kind == "array":
         return f"list of {_named(schema.get('items', {}))}"
     return kind

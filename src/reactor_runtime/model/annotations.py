@@ -37,13 +37,16 @@ def is_authors(cls: type) -> bool:
 
 def own_annotations(cls: type) -> dict[str, Any]:
     """Return what *cls* itself annotates, in order, ``ClassVar`` left out; strings stay strings."""
+    return {name: a for name, a in all_annotations(cls).items() if not _is_class_var(a)}
+
+
+def all_annotations(cls: type) -> dict[str, Any]:
+    """Return what *cls* itself annotates, in order, ``ClassVar`` included; strings stay strings."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
-        found = annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
-    else:
-        found = inspect.get_annotations(cls)
-    return {name: a for name, a in found.items() if not _is_class_var(a)}
+        return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
+    return inspect.get_annotations(cls)
 
 
 def keep_scope(cls: type) -> None:

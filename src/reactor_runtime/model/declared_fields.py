@@ -5,7 +5,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from reactor_runtime.model.annotations import is_authors, own_annotations
+from reactor_runtime.model.annotations import all_annotations, is_authors, own_annotations
 from reactor_runtime.model.input_field import MISSING, FieldInfo, field_info
 
 
@@ -57,6 +57,7 @@ def read_fields(cls: type) -> dict[str, DeclaredField]:
     for base in reversed(cls.__mro__[1:]):
         known = vars(base).get("_reactor_fields", {})
         fields.update({name: known[name] for name in own_annotations(base) if name in known})
+    _check_declarations(cls)
     for name, annotation in own_annotations(cls).items():
         if is_authors(cls):
             fields[name] = _declared(cls, name, annotation)
@@ -68,6 +69,16 @@ def shown(value: object, fields: Mapping[str, DeclaredField]) -> str:
     """Return ``Class(field=…)``."""
     inside = ", ".join(f"{name}={getattr(value, name, None)!r}" for name in fields)
     return f"{type(value).__qualname__}({inside})"
+
+
+def _check_declarations(cls: type) -> None:
+    typed = all_annotations(cls)
+    for name, value in vars(cls).items():
+        if isinstance(value, FieldInfo) and name not in typed and not name.startswith("_"):
+            raise TypeError(
+                f"{cls.__qualname__}.{name} has no type: write {name}: float = …, or whatever "
+                "clients send"
+            )
 
 
 def _declared(cls: type, name: str, annotation: Any) -> DeclaredField:

@@ -26,8 +26,7 @@ class ReactorPipeline(ReactorModel):
     )
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: D102
-        if not any("state" in own_annotations(owner) for owner in cls.__mro__ if is_authors(owner)):
-            raise TypeError(f"{cls.__name__} needs an annotation `state: MyState` of an InputState")
+        check_state(cls)
         return super().__new__(cls)
 
     async def run(self) -> None:
@@ -43,6 +42,16 @@ class ReactorPipeline(ReactorModel):
                 await self._reactor_show(shown, time.perf_counter() - began)
         finally:
             await body.close()
+
+
+def check_state(cls: type) -> None:
+    """Check that a pipeline annotates its state.
+
+    Raises:
+        TypeError: It does not.
+    """
+    if not any("state" in own_annotations(owner) for owner in cls.__mro__ if is_authors(owner)):
+        raise TypeError(f"{cls.__name__} needs an annotation `state: MyState` of an InputState")
 
 
 class GeneratorBody:

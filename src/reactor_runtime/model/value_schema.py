@@ -47,6 +47,12 @@ _LISTS: dict[Any, Callable[[list[Any]], Any]] = {
     collections.abc.Collection: list,
     collections.abc.Iterable: list,
 }
+# pydantic reads these from text: clients would be told that text is what they are.
+_NOT_IN_JSON = {
+    bytes: "use UploadedFile, or text",
+    bytearray: "use UploadedFile, or text",
+    complex: "use two numbers, such as tuple[float, float]",
+}
 _TABLES = {dict, collections.abc.Mapping, collections.abc.MutableMapping}
 
 
@@ -98,10 +104,12 @@ class SchemaReader:
         if not isinstance(annotation, type):
             return _foreign(annotation)
         if issubclass(annotation, Enum):
-            return rules.choice([(_on_the_wire(member), member) for member in annotation])
+            return rules.choice([(on_the_wire(member), member) for member in annotation])
         return self._class(annotation, names)
 
     def _class(self, cls: Any, names: Names) -> CoreSchema:
+        if cls in _NOT_IN_JSON:
+            raise TypeError(f"{cls.__name__} is no type a client can send; {_NOT_IN_JSON[cls]}")
         if not is_typeddict(cls) and not dataclasses.is_dataclass(cls):
             return _foreign(cls)
         inside = collections.ChainMap(dict(names_around(cls)), dict(names))
@@ -148,7 +156,8 @@ def _fields(cls: Any) -> Iterator[tuple[str, Any, FieldInfo, bool]]:
             yield field.name, field.type, field_info(default), is_made
 
 
-def _on_the_wire(member: Enum) -> Any:
+def on_the_wire(member: Enum) -> Any:
+    """Return what stands for *member* in a client's call: its value, else its name."""
     value = member.value
     return value if isinstance(value, str | int | float | bool) else member.name
 
