@@ -4,6 +4,7 @@ Nobody is told of a segment before it is whole.
 """
 
 import errno
+import math
 import shutil
 import threading
 
@@ -39,7 +40,7 @@ class Shelf:
         self._files, self._clock = SegmentFiles(folder), clock
         self._max_bytes, self._keep_s = max_bytes, keep_s
         self._size = metrics.recording_bytes
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()  # never held while a disk works
         self._recordings: dict[str, Recording] = {}  # the oldest first
 
     def begin(self) -> Recording:
@@ -50,9 +51,10 @@ class Shelf:
         return recording
 
     def find(self, recording_id: str) -> Recording | None:
-        """Return the recording of that id, ``None`` if it is unknown or gone."""
-        self.expire()
-        return self._recordings.get(recording_id)
+        """Return the recording of that id, ``None`` if it is unknown or its time is over."""
+        recording = self._recordings.get(recording_id)
+        is_over = recording is not None and self._due(recording) <= self._clock.now()
+        return None if is_over else recording
 
     def store(
         self, recording: Recording, span: tuple[float, float], film: bytes, notes: bytes
@@ -90,29 +92,24 @@ class Shelf:
                 break
         with self._lock:
             recording.add(segment)
-            self._tell_size()
+        self._tell_size()
         return segment
 
     def end(self, recording: Recording) -> None:
         """Let the time run out for *recording*; one that holds nothing goes at once."""
         recording.ended_at = self._clock.now()
         if not recording.segments:
-            with self._lock:
-                self._forget(recording)
+            self._forget(recording)
 
     def expire(self) -> float | None:
         """Remove what has been kept long enough; returns when the next one will have been."""
         now = self._clock.now()
         with self._lock:
-            dues = {
-                each: each.ended_at + self._keep_s
-                for each in self._recordings.values()
-                if each.ended_at is not None
-            }
-            for recording, due in dues.items():
-                if due <= now:
-                    self._forget(recording)
-        return min((due for due in dues.values() if due > now), default=None)
+            dues = {each: self._due(each) for each in self._recordings.values()}
+        for recording, due in dues.items():
+            if due <= now:
+                self._forget(recording)
+        return min((due for due in dues.values() if now < due < math.inf), default=None)
 
     def film(self, recording: Recording, segment: Segment) -> bytes:
         """Return the pictures and sound of a segment.
@@ -136,22 +133,28 @@ class Shelf:
             self._recordings.clear()
         self._files.close()
 
+    def _due(self, recording: Recording) -> float:
+        return math.inf if recording.ended_at is None else recording.ended_at + self._keep_s
+
     def _drop_oldest(self) -> bool:
         with self._lock:
-            for recording in self._recordings.values():
-                if recording.segments:
-                    self._files.remove(recording, recording.drop_first())
-                    if not recording.segments and recording.ended_at is not None:
-                        self._forget(recording)
-                    self._tell_size()
-                    return True
-        return False
+            oldest = next((each for each in self._recordings.values() if each.segments), None)
+            first = None if oldest is None else oldest.drop_first()
+        if oldest is None or first is None:
+            return False
+        self._files.remove(oldest, first)
+        if not oldest.segments and oldest.ended_at is not None:
+            self._forget(oldest)
+        self._tell_size()
+        return True
 
     def _forget(self, recording: Recording) -> None:
-        if self._recordings.pop(recording.id, None) is None:
-            return
-        while recording.segments:
-            self._files.remove(recording, recording.drop_first())
+        with self._lock:
+            if self._recordings.pop(recording.id, None) is None:
+                return
+            segments, recording.segments = recording.segments, ()
+        for segment in segments:
+            self._files.remove(recording, segment)
         self._files.remove_folder(recording)
         self._tell_size()
 

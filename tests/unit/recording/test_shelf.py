@@ -98,6 +98,7 @@ async def test_a_recording_goes_its_time_after_the_session(
     assert shelf.find(recording.id) is recording
     await clock.advance(1)
     assert shelf.find(recording.id) is None
+    assert shelf.expire() is None
     assert files(tmp_path) == set()
     gone = Segment(number=0, start_s=0, end_s=2, film_bytes=1)
     with pytest.raises(OSError, match="chunk_00000"):
