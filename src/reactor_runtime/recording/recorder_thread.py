@@ -16,7 +16,7 @@ from reactor_runtime.recording.take_maker import OpenTake, TakeMaker
 from reactor_runtime.recording.tape import Begun, Ended, Item, Rested, Tape
 
 _JOIN_S = 2.0
-_NICER = 10
+_NICER = 5
 _GRACE_S = 0.25  # a picture may be on its way for so long
 
 log = get_logger(__name__)

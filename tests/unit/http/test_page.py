@@ -57,6 +57,8 @@ const frames = [
   encodeControl("", "resume_track", { name: "main_video" }),
   encodeControl("", "file_uploaded", { upload }),
   encodeControl("", "ping"),
+  encodeControl("ctrl_2", "request_clip", { seconds: 2.5 }),
+  encodeControl("ctrl_3", "request_recording"),
 ];
 console.log(JSON.stringify(frames.map((frame) => Buffer.from(frame).toString("hex"))));
 """
@@ -80,8 +82,11 @@ def test_what_the_page_says_is_what_the_server_reads(workshop: Path) -> None:
         "resume_track",
         "file_uploaded",
         "ping",
+        "request_clip",
+        "request_recording",
     ]
-    assert [each.kind for each in controls] == [1, 3, 3, 3]
+    assert [each.kind for each in controls] == [1, 3, 3, 3, 1, 1]
+    assert controls[4].request_clip.duration_seconds == 2.5
     assert controls[0].publish_track.name == "webcam"
     assert controls[2].file_uploaded.mime_type == "image/png"
 
@@ -89,7 +94,7 @@ def test_what_the_page_says_is_what_the_server_reads(workshop: Path) -> None:
 DECODE = """
 import { decodeControl, decodeData } from "./page/wire.js";
 const frames = FRAMES.map((hex) => new Uint8Array(Buffer.from(hex, "hex")));
-const read = [decodeData(frames[0]), decodeData(frames[1]), decodeControl(frames[2])];
+const read = [decodeData(frames[0]), decodeData(frames[1]), ...frames.slice(2).map(decodeControl)];
 console.log(JSON.stringify(read));
 """
 
@@ -104,17 +109,36 @@ def test_what_the_server_says_is_what_the_page_reads(workshop: Path) -> None:
     refusal.error.code, refusal.error.message = "too_early", "später"
     ended = pb.ControlServerMessage(kind=3)
     ended.session_ended.reason = "stopped"
-    frames = [each.SerializeToString().hex() for each in (reply, refusal, ended)]
+    clip = pb.ControlServerMessage(request_id="ctrl_2", kind=2)
+    clip.clip_ready.session_id, clip.clip_ready.kind = "r", "snap"
+    clip.clip_ready.start_marker, clip.clip_ready.end_marker = 0.5, 3.25
+    clip.clip_ready.predicted_ready_at_ms = 1_700_000_000_123
+    none = pb.ControlServerMessage(request_id="ctrl_3", kind=2)
+    none.clip_failed.reason = "no media generated yet"
+    said = (reply, refusal, ended, clip, none)
+    frames = [each.SerializeToString().hex() for each in said]
     script = DECODE.replace("FRAMES", json.dumps(frames))
     read = json.loads(run_node(workshop, "-", stdin=_module(script)))
     assert [(each["requestId"], each["kind"], each["type"]) for each in read] == [
         ("data_1", 2, "message"),
         ("data_2", 2, "error"),
         ("", 3, "session_ended"),
+        ("ctrl_2", 2, "clip_ready"),
+        ("ctrl_3", 2, "clip_failed"),
     ]
     assert read[0]["body"] == {"name": "echoed", "body": body}
     assert read[1]["body"] == {"code": "too_early", "message": "später"}
     assert read[2]["body"] == {"reason": "stopped"}
+    assert read[3]["body"] == {
+        "session_id": "r",
+        "kind": "snap",
+        "start_marker": 0.5,
+        "end_marker": 3.25,
+        "now_marker": 0,
+        "predicted_ready_at_ms": 1_700_000_000_123,
+        "playlist_url": "",
+    }
+    assert read[4]["body"] == {"reason": "no media generated yet"}
 
 
 def _module(script: str) -> str:

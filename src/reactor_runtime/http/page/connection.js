@@ -66,6 +66,12 @@ export class Connection extends EventTarget {
     return this.peer.command(name, data, uploads);
   }
 
+  /** The clip of the last `seconds`; rejects with CallError. */
+  async clip(seconds) {
+    if (!this.peer) throw new CallError("not_connected");
+    return this.peer.clip(seconds);
+  }
+
   async #live(signal) {
     const backOff = new BackOff();
     const past = { connectionId: null, session: null, wasLive: false, tries: 0 };

@@ -10,6 +10,7 @@ import { Notice } from "./notice.js";
 import { Phase } from "./phase.js";
 import { Publisher } from "./publish.js";
 import { pause } from "./rate.js";
+import { Recording } from "./recording.js";
 import { readSchema } from "./schema.js";
 import { Server } from "./server.js";
 import { assignKeys } from "./shortcuts.js";
@@ -30,6 +31,7 @@ const controls = new Controls(find("controls"), dispatch);
 const stage = new Stage(find("tiles"), find("overlay"));
 const sound = new Sound(find("sound-button"), find("volume"));
 const publisher = new Publisher(find("inputs"), stage, log);
+const recording = new Recording(find("recording"), connection, server);
 const stats = new Stats(find("stats-row"), server);
 const events = new EventFeed(server);
 const keyboard = new Keyboard(find("keys"), controls, dispatch, {
@@ -86,6 +88,7 @@ connection.addEventListener("phase", ({ detail }) => {
   performance.mark(`reactor-${phase}`); // for whoever looks at the browser's timeline
   find("stop-button").hidden = phase !== Phase.LIVE;
   if (phase === Phase.ENDED) {
+    recording.ended();
     const { title, text } = endingWords(facts.reason, facts.detail);
     log.notice(`${title}. ${text}`, facts.reason === "error" ? "error" : "note");
   } else if (phase === Phase.RECONNECTING && facts.reason) log.notice(`Reconnecting: ${facts.reason}`);
@@ -93,6 +96,7 @@ connection.addEventListener("phase", ({ detail }) => {
 
 connection.addEventListener("found", ({ detail }) => {
   showTracks(detail.descriptor);
+  recording.show(detail.descriptor);
   showModel(detail.descriptor).catch((error) => log.notice(`The controls could not be made: ${error.message}`, "error"));
 });
 

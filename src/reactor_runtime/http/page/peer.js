@@ -221,6 +221,15 @@ export class Peer extends EventTarget {
     }
   }
 
+  /** The clip of the last `seconds`, as the server promises it. Rejects with CallError. */
+  async clip(seconds) {
+    const frame = await this.#calls.control.request((id) =>
+      this.#send("control", encodeControl(id, "request_clip", { seconds })),
+    );
+    if (frame.type !== "clip_ready") throw new CallError("clip_failed", frame.body?.reason);
+    return frame.body;
+  }
+
   /** Ask to feed input track `name`, then send `media` into it. Rejects with CallError. */
   async publish(name, media) {
     await this.#calls.control.request((id) =>

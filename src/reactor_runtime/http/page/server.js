@@ -120,6 +120,24 @@ export class Server {
     return response;
   }
 
+  /** Where a clip `{recordingId, start, end}` lies: its playlist, or its `part` "/file" or "/metadata". */
+  clipUrl(part, { recordingId, start, end }) {
+    const asked = new URLSearchParams({ session_id: recordingId, start, end });
+    return String(new URL(`clips${part}?${asked}`, this.#base));
+  }
+
+  /** Milliseconds after which to ask again whether a clip is complete; 0 when it is. */
+  async clipWait(clip) {
+    const response = await this.#fetch(this.clipUrl("", clip));
+    if (response.status === 202) return 200 + 1000 * Number(response.headers.get("Retry-After") ?? 1);
+    if (!response.ok) throw new ServerError(response.status, detailOf(await bodyOf(response), response.status));
+    return 0;
+  }
+
+  async clipMetadata(clip) {
+    return (await this.#json("GET", this.clipUrl("/metadata", clip))).answer;
+  }
+
   async iceServers(sessionId) {
     const { answer } = await this.#json("GET", `${transport(sessionId)}/ice_servers`);
     return (answer?.ice_servers ?? []).map(({ uris, credentials }) => ({

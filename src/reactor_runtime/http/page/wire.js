@@ -9,6 +9,8 @@ const NOTIFICATION = 3;
 const CONTROL_NUMBERS = {
   ping: 10,
   file_uploaded: 12,
+  request_clip: 13,
+  request_recording: 14,
   publish_track: 15,
   pause_track: 16,
   resume_track: 17,
@@ -39,12 +41,13 @@ export function encodeCommand(requestId, name, data = {}, uploads = {}) {
 }
 
 /** A control message; an empty `requestId` makes it a notification. */
-export function encodeControl(requestId, member, { name, upload } = {}) {
+export function encodeControl(requestId, member, { name, upload, seconds } = {}) {
   const number = CONTROL_NUMBERS[member];
   if (!number) throw new WireError(`unknown control message ${member}`);
   let body = new Writer();
   if (upload) body = reference(upload);
   else if (name) body.string(1, name);
+  else if (seconds) body.double(1, seconds);
   return head(requestId).message(number, body).finish();
 }
 
@@ -52,6 +55,17 @@ const ERROR = { 1: ["code", text], 2: ["message", text] };
 const MESSAGE = { 1: ["name", text], 2: ["body", readStruct] };
 const MODERATION = { 1: ["action", text], 3: ["command", text], 5: ["message", text] };
 const ENDED = { 1: ["reason", text] };
+const number = (value) => value;
+const CLIP = {
+  1: ["session_id", text],
+  2: ["kind", text],
+  3: ["start_marker", number],
+  4: ["end_marker", number],
+  5: ["now_marker", number],
+  6: ["predicted_ready_at_ms", number],
+  7: ["playlist_url", text],
+};
+const CLIP_INITIAL = { session_id: "", kind: "", start_marker: 0, end_marker: 0, now_marker: 0, predicted_ready_at_ms: 0, playlist_url: "" };
 
 function decode(bytes, members) {
   const message = { requestId: "", kind: 0, type: "none", body: null };
@@ -78,9 +92,14 @@ export function decodeData(bytes) {
   });
 }
 
-/** Read a frame of the control channel; types: publish_track, moderation, session_ended, error. */
+/**
+ * Read a frame of the control channel; types: clip_ready, clip_failed, publish_track, moderation,
+ * session_ended, error.
+ */
 export function decodeControl(bytes) {
   return decode(bytes, {
+    11: ["clip_ready", CLIP, CLIP_INITIAL],
+    12: ["clip_failed", ENDED, { reason: "" }],
     13: ["moderation", MODERATION, { action: "", command: "", message: "" }],
     14: ["publish_track", { 1: ["name", text] }, { name: "" }],
     15: ["session_ended", ENDED, { reason: "" }],

@@ -132,6 +132,7 @@ const REFUSALS = {
   rate_limited: "Too many commands in a short time; it was not run",
   session_ended: "The session ended before it was answered",
   publish_refused: "Another viewer is already sending to this input",
+  clip_failed: "There is no clip",
   no_reply: "No answer within ten seconds",
   not_connected: "Not connected",
   message_too_large: "It is too large to send",

@@ -1,0 +1,153 @@
+"""Recordings in a real browser: the buttons of the page, and films that play."""
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from tests.e2e.chromium import Chromium, Tab, find_chromium
+from tests.e2e.serving import Served, serving
+from tests.models.flashes_and_beeps import FPS
+from tests.unit.recording.material import levels, needs_ffprobe, offsets, probe
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed"),
+]
+
+PICTURE_BEGAN = "!!document.querySelector('.tile.is-main.has-picture')"
+SHOWN = "document.querySelector('.tile.is-main video').getVideoPlaybackQuality().totalVideoFrames"
+LINK = "document.querySelector('.clip:first-child a[download$=mp4]')?.href"
+PLAY = """(async () => {
+  const film = document.createElement("video");
+  document.body.append(film);
+  film.src = ADDRESS;
+  const happens = (name) => new Promise((resolve, reject) => {
+    film.addEventListener(name, resolve, { once: true });
+    film.addEventListener("error", () => reject(new Error(film.error.message)), { once: true });
+  });
+  await happens("loadedmetadata");
+  const { duration, videoWidth, videoHeight } = film;
+  const over = happens("ended");
+  film.playbackRate = 2;
+  await film.play();
+  await over;
+  const { totalVideoFrames } = film.getVideoPlaybackQuality();
+  const heard = film.webkitAudioDecodedByteCount;
+  film.remove();
+  return { duration, videoWidth, videoHeight, totalVideoFrames, heard };
+})()"""
+
+
+@pytest_asyncio.fixture
+async def browser() -> AsyncIterator[Chromium]:
+    async with Chromium() as chromium:
+        yield chromium
+
+
+@pytest.fixture
+def served(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Served]:
+    model = getattr(request, "param", "flashes_and_beeps:FlashesAndBeeps")
+    flags = ("--record", "--recordings-path", str(tmp_path / "disk"))
+    with serving(f"tests.models.{model}", *flags) as served:
+        yield served
+
+
+async def watch(browser: Chromium, served: Served) -> Tab:
+    tab = await browser.open()
+    await tab.emulate(1280, 900)
+    await tab.go(served.url + "/")
+    await tab.wait_for(PICTURE_BEGAN)
+    return tab
+
+
+async def saved(tab: Tab, path: Path) -> Path:
+    """Wait for the newest clip's link and fetch what it leads to."""
+    address = await tab.wait_for(LINK, 20)
+
+    def fetch() -> None:
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            path.write_bytes(answer.read())
+
+    await asyncio.to_thread(fetch)
+    return path
+
+
+async def play(tab: Tab) -> dict[str, Any]:
+    """Play the newest clip in the browser, at twice its speed; returns what it saw of it."""
+    address = await tab.wait_for(LINK, 20)
+    seen: dict[str, Any] = await tab.evaluate(PLAY.replace("ADDRESS", json.dumps(address)))
+    return seen
+
+
+@needs_ffprobe
+async def test_the_last_seconds_are_saved_and_play(
+    browser: Chromium, served: Served, tmp_path: Path
+) -> None:
+    tab = await watch(browser, served)
+    await tab.wait_for(f"{SHOWN} >= {4 * FPS}", 30)
+    await tab.evaluate("document.querySelector('.clip-line input').value = 3")
+    await tab.click(".save-last")
+    await tab.wait_for("document.querySelector('.clip-title')?.innerText == 'Last 3 s'")
+    path = await saved(tab, tmp_path / "clip.mp4")
+    said = probe(path)
+    assert 3 <= said.duration_s < 3 + 2 * 2 + 0.2  # whole segments of two seconds
+    assert max(map(abs, offsets(path))) <= 1 / FPS
+    seen = await play(tab)
+    assert seen["duration"] == pytest.approx(said.duration_s, abs=0.05)
+    assert (seen["videoWidth"], seen["videoHeight"]) == (160, 120)
+    assert seen["totalVideoFrames"] >= len(levels(path)) - 2
+    assert seen["heard"] > 1000
+    assert tab.problems == []
+
+
+async def test_what_is_recorded_lasts_from_press_to_press(
+    browser: Chromium, served: Served, tmp_path: Path
+) -> None:
+    tab = await watch(browser, served)
+    await tab.click(".record")
+    await tab.wait_for("document.querySelector('.record').innerText.includes('0:02')", 20)
+    assert await tab.evaluate("document.querySelector('.record').ariaPressed") == "true"
+    await tab.click(".record")
+    path = await saved(tab, tmp_path / "film.mp4")
+    assert 2 <= levels(path)[-1][0] < 2.6 + 2 * 2 + 0.2
+    assert (await tab.evaluate("document.querySelector('.record').innerText")) == "Record"
+    title = await tab.evaluate("document.querySelector('.clip-title').innerText")
+    assert title.startswith("Recording of 0:0")
+
+
+async def test_what_is_being_recorded_is_kept_when_the_session_ends(
+    browser: Chromium, served: Served, tmp_path: Path
+) -> None:
+    tab = await watch(browser, served)
+    await tab.click(".record")
+    await tab.wait_for("document.querySelector('.record').innerText.includes('0:01')", 20)
+    await tab.click("#stop-button")
+    await tab.click("#stop-button")
+    path = await saved(tab, tmp_path / "film.mp4")
+    assert levels(path)
+
+
+@pytest.mark.parametrize("served", ["changes_its_size:ChangesItsSize"], indirect=True)
+async def test_metadata_can_be_saved_beside_the_film(browser: Chromium, served: Served) -> None:
+    tab = await watch(browser, served)
+    await tab.click(".save-last")
+    address = await tab.wait_for("document.querySelector('.clip a[download$=json]')?.href", 20)
+
+    def fetch() -> Any:
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            return json.load(answer)
+
+    entries = (await asyncio.to_thread(fetch))["entries"]
+    assert len(entries) > 5
+    assert set(entries[0]["value"]) == {"number"}
+
+
+async def test_a_page_whose_server_records_nothing_offers_nothing(browser: Chromium) -> None:
+    with serving("tests.models.flashes_and_beeps:FlashesAndBeeps") as served:
+        tab = await watch(browser, served)
+        assert await tab.evaluate("document.getElementById('recording').hidden")
