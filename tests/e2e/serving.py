@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 WORLDS = {1: (), 2: ("--world-size", "2", "--no-init-process-group")}  # flags by number of ranks
-START_DEADLINE_S = 30.0
+START_DEADLINE_S = 60.0
 
 
 def free_port() -> int:
