@@ -56,7 +56,7 @@ bench: $(VENV)/.test
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || \
 	  { echo "Python 3.11 or newer is needed: install it, or make PYTHON=/path/to/python3.11"; exit 1; }
-	$(PYTHON) -m venv $(VENV) || \
+	@$(PYTHON) -m venv $(VENV) || \
 	  { echo "could not make $(VENV): on Debian, install python3-venv"; rm -rf $(VENV); exit 1; }
 
 $(VENV)/.serve: pyproject.toml | $(VENV)/bin/python

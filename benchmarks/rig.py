@@ -151,6 +151,17 @@ class Server:
         return rss_mb(self.process.pid)
 
 
+# What a viewer answers that has died, or is silent for too long: it saw nothing.
+DEAD: dict[str, Any] = {
+    "event": "dead",
+    "fps": 0.0,
+    "gaps": [],
+    "times": [],
+    "connect_s": float("nan"),
+    "first_frame_s": float("nan"),
+}
+
+
 class Viewer:
     """A viewer program in a process of its own, spoken to in JSON lines."""
 
@@ -171,12 +182,15 @@ class Viewer:
         """Send a line and return the answer."""
         assert self.process.stdin
         assert self.process.stdout
-        if line:
-            self.process.stdin.write(line + "\n")
-            self.process.stdin.flush()
+        try:
+            if line:
+                self.process.stdin.write(line + "\n")
+                self.process.stdin.flush()
+        except BrokenPipeError:
+            return dict(DEAD)
         ready, _, _ = select.select([self.process.stdout], [], [], timeout_s)
         answer = self.process.stdout.readline() if ready else ""
-        return dict(json.loads(answer)) if answer else {"event": "dead", "fps": 0.0, "gaps": []}
+        return dict(json.loads(answer)) if answer else dict(DEAD)
 
     def quit(self) -> None:
         """End it."""

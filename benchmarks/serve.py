@@ -32,6 +32,7 @@ from rig import (
 # One interpreter cannot receive for many more.
 LIGHT_PER_PROCESS = 8
 DECLARED_FPS = 24
+HEAD = ["figure", "ours", "peer", "unit", "ratio ours/peer", "goal for the ratio"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Row:
     def cells(self) -> list[str]:
         ratio = "" if not self.peer or self.peer != self.peer else f"{self.ours / self.peer:.3f}"
         peer = "" if self.peer is None else f"{self.peer:.3g}"
-        return [self.figure, f"{self.ours:.3g}", peer, self.unit, ratio, self.goal]
+        return [self.figure, f"{self.ours:.3g}", peer or "-", self.unit, ratio or "-", self.goal]
 
 
 class Comparison:
@@ -60,6 +61,8 @@ class Comparison:
 
     def add(self, figure: str, unit: str, values: list[float], goal: str = "") -> None:
         peer = values[1] if len(values) > 1 else None
+        if not self.rows:
+            print("   ".join(HEAD), file=sys.stderr)
         self.rows.append(Row(figure, unit, values[0], peer, goal))
         print("   ".join(self.rows[-1].cells()), file=sys.stderr, flush=True)
 
@@ -212,8 +215,7 @@ def stun() -> Iterator[None]:
 
 def table(rows: list[Row]) -> str:
     """Return the rows as Markdown."""
-    head = ["figure", "ours", "peer", "unit", "ratio", "goal"]
-    lines = [head, ["---"] * len(head), *(row.cells() for row in rows)]
+    lines = [HEAD, ["---"] * len(HEAD), *(row.cells() for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

@@ -134,7 +134,7 @@ def choice(words: Sequence[str]) -> Kind:
             raise ValueError("unknown word")
         return word
 
-    return Kind(wanted="one of " + ", ".join(words), parse=parse, placeholder="|".join(words))
+    return Kind(wanted="one of " + ", ".join(words), parse=parse, placeholder="WORD")
 
 
 def many(kind: Kind) -> Kind:

@@ -170,7 +170,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.ON_FAILURE,
         computed=_failure_policy,
         group=_MODEL,
-        about="After a failed step: keep the model (default in process), exit (default on ranks), "
+        about="After a failed step: keep the model (default in process), exit (default on ranks) "
         "or restart the ranks.",
     ),
     Setting(

@@ -167,3 +167,22 @@ def test_values_are_shown_as_clients_send_them(tmp_path: Path) -> None:
     assert "set_mode(mode: one of calm, wild = calm)" in ran.out
     assert "set_corner(corner: list of (number, number) = (1, 2))" in ran.out
     assert rows(ran.out)["name"] == "M"
+
+
+WITHOUT_TORCH = """
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "torch" else find(name, *rest)
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "serve"])
+def test_ranks_that_cannot_meet_are_told_before_they_start(tmp_path: Path, command: str) -> None:
+    (tmp_path / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    app = str(write_model(tmp_path / "app"))
+    path = str(tmp_path)
+    ran = reactor(command, app, "--world-size", "2", "--device", "cpu", PYTHONPATH=path)
+    assert ran.status == 2
+    assert "torch is not installed; pip install torch, or set init_process_group" in ran.err
+    ran = reactor("check", app, "--world-size", "2", "--no-init-process-group", PYTHONPATH=path)
+    assert ran.status == 0

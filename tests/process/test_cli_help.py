@@ -4,9 +4,10 @@ import json
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from tests.process.cli import command_line, environment, reactor
+from tests.process.cli import command_line, environment, reactor, write_model
 
 from reactor_runtime import __version__
 from reactor_runtime.setting_table import SETTINGS
@@ -68,3 +69,28 @@ def test_no_command_shows_help_and_is_a_mistake() -> None:
 
 def test_the_version_is_printed() -> None:
     assert reactor("--version").out.strip() == f"reactor_runtime {__version__}"
+
+
+@pytest.mark.parametrize(
+    "command", ["serve", "check", "schema", "init", "doctor", "launch", "agent", "control-plane"]
+)
+def test_help_fits_a_terminal_of_eighty_columns(command: str) -> None:
+    out = reactor(command, "--help", COLUMNS="80", TERMINAL_WIDTH="80").out
+    assert "…" not in out
+    text = [line.rstrip() for line in out.partition("╭")[0].splitlines()]
+    short = [n for n, line in enumerate(text) if 0 < len(line.split()) < 4]
+    assert [text[n] for n in short if n + 1 < len(text) and text[n + 1]] == []  # broken in mid-line
+    for setting in SETTINGS if command in ("serve", "check", "doctor") else ():
+        assert f" {setting.flag} " in out
+
+
+def test_a_switch_is_turned_off_by_its_other_flag(tmp_path: Path) -> None:
+    app = str(write_model(tmp_path / "app", "runtime: {import: 'model:M', oversubscribe: true}"))
+    for flags, shown in (
+        ((), "yes         reactor.yaml"),
+        (("--no-oversubscribe",), "no          flag"),
+        (("--oversubscribe",), "yes         flag"),
+    ):
+        out = reactor("check", app, *flags).out
+        (line,) = [each for each in out.splitlines() if each.startswith("  oversubscribe")]
+        assert " ".join(shown.split()) in " ".join(line.split())

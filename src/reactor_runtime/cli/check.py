@@ -14,7 +14,7 @@ from reactor_runtime.setting_table import SETTINGS
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from reactor_runtime.settings import EffectiveSettings
+    from reactor_runtime.settings import EffectiveSettings, ServeSettings
 
 
 @with_setting_flags
@@ -43,18 +43,39 @@ def check(
     contract = read_contract(effective.settings)
     console.print("\n[bold]Contract[/bold]")
     _print_rows(console, contract_lines(contract))
-    _print_verdict(console, effective.settings.model_ref, import_quietly(effective.settings))
+    _print_verdict(console, effective.settings, import_quietly(effective.settings))
     return 0
 
 
-def _print_verdict(console: "Console", model_ref: str, model: type) -> None:
+def _check_ranks(settings: "ServeSettings") -> None:
+    """Refuse ranks that this machine cannot start, as serve would.
+
+    Raises:
+        WorkerGroupRefusedError: It has the numbers and the cure.
+    """
+    from reactor_runtime.distributed.group_start import this_machine
+    from reactor_runtime.distributed.worker_plan import Wish, make_worker_plan
+
+    wish = Wish(
+        world_size=settings.world_size,
+        device=settings.device,
+        backend=settings.comm_backend,
+        init_process_group=settings.init_process_group,
+        oversubscribe=settings.oversubscribe,
+    )
+    make_worker_plan(wish, this_machine(), os.environ)
+
+
+def _print_verdict(console: "Console", settings: "ServeSettings", model: type) -> None:
     from reactor_runtime.errors import ModelImportError
     from reactor_runtime.model.servable import check_servable, doubts
 
     try:
         check_servable(model)
     except TypeError as error:
-        raise ModelImportError(model_ref, str(error)) from error
+        raise ModelImportError(settings.model_ref, str(error)) from error
+    if settings.isolation == "process":
+        _check_ranks(settings)
     console.print()
     for doubt in doubts(model):
         console.print("[yellow]look[/yellow]  ", end="")

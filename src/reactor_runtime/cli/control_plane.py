@@ -31,7 +31,8 @@ def control_plane(
 ) -> int:
     """Take jobs and give them to agents, until SIGTERM or SIGINT.
 
-    A running job goes on when this command is stopped and started again with the same --state.
+    A running job goes on when this command is stopped and started again with
+    the same --state.
     """
     from reactor_runtime.launcher.control_plane import ControlSettings
     from reactor_runtime.launcher.control_program import ControlProgram

@@ -48,9 +48,9 @@ def launch(  # noqa: PLR0913 - each is a flag
 ) -> int:
     """Run a distributed job on this machine: every node is an agent of its own here.
 
-    With --backend ray every node is one of a Ray cluster. With --from-env this is one node of the
-    job, and the scheduler starts the others. Ends with status 0 when every node succeeded, 1 when
-    one failed, 130 when interrupted.
+    With --backend ray every node is one of a Ray cluster. With --from-env this
+    is one node of the job, and the scheduler starts the others. Ends with status
+    0 when every node succeeded, 1 when one failed, 130 when interrupted.
     """
     from reactor_runtime.launcher.contracts import load_job
 

@@ -63,7 +63,7 @@ class RayBackend(LaunchBackend):
         try:
             import ray
         except ImportError as error:
-            wanted = "the extra: pip install 'reactor-runtime[ray]'"
+            wanted = "it: pip install ray"
             raise SettingError("--backend", "ray, which is not installed", wanted) from error
         self._ray: Any = ray
         self._address, self._patience_s = address, patience_s

@@ -124,6 +124,6 @@ def count_devices() -> int:
         import torch
         import torch.distributed
     except ImportError as error:
-        wanted = f"it for its torchrun: pip install 'reactor-runtime[torch]' ({error})"
+        wanted = f"it for its torchrun: pip install torch ({error})"
         raise SettingError("torch", "no such package", wanted) from error
     return int(torch.cuda.device_count()) if torch.cuda.is_available() else 0
