@@ -72,6 +72,11 @@ from reactor_runtime.errors.sessions import (
     StartRefusedError,
     UnknownSessionError,
 )
+from reactor_runtime.errors.testing import (
+    ClientGoneError,
+    ModelFailedError,
+    WaitTimeoutError,
+)
 from reactor_runtime.errors.uploads import (
     UnknownUploadError,
     UploadAbsentError,
@@ -102,6 +107,7 @@ __all__ = [
     "BodyTooLargeError",
     "BodyTooSlowError",
     "BufferClosed",
+    "ClientGoneError",
     "ClipRefusedError",
     "CommandError",
     "ConfigurationError",
@@ -122,6 +128,7 @@ __all__ = [
     "MemoryShortError",
     "MessageBodyError",
     "MessageTooLargeError",
+    "ModelFailedError",
     "ModelImportError",
     "ModelLoadError",
     "NegotiationError",
@@ -156,6 +163,7 @@ __all__ = [
     "UploadLimitError",
     "UploadRefusedError",
     "UploadStorageError",
+    "WaitTimeoutError",
     "WireError",
     "WorkerCrashed",
     "WorkerError",

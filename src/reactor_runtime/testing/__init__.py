@@ -1,0 +1,55 @@
+"""The author's test kit: a model with its clients, and nothing else, in an ordinary test function.
+
+``pytest`` finds the fixtures ``serve_model`` and ``start_workers`` by itself. Names load when they
+are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reactor_runtime.errors import ClientGoneError, ModelFailedError, WaitTimeoutError
+    from reactor_runtime.testing.fake_client import FakeClient, PendingReply
+    from reactor_runtime.testing.fake_clock import FakeClock
+    from reactor_runtime.testing.model_harness import ModelHarness, serve_model
+    from reactor_runtime.testing.received import Failure, Frame, Message
+
+__all__ = [
+    "ClientGoneError",
+    "Failure",
+    "FakeClient",
+    "FakeClock",
+    "Frame",
+    "Message",
+    "ModelFailedError",
+    "ModelHarness",
+    "PendingReply",
+    "WaitTimeoutError",
+    "serve_model",
+]
+
+_HOMES = {
+    "ClientGoneError": "reactor_runtime.errors",
+    "Failure": "reactor_runtime.testing.received",
+    "FakeClient": "reactor_runtime.testing.fake_client",
+    "FakeClock": "reactor_runtime.testing.fake_clock",
+    "Frame": "reactor_runtime.testing.received",
+    "Message": "reactor_runtime.testing.received",
+    "ModelFailedError": "reactor_runtime.errors",
+    "ModelHarness": "reactor_runtime.testing.model_harness",
+    "PendingReply": "reactor_runtime.testing.fake_client",
+    "WaitTimeoutError": "reactor_runtime.errors",
+    "serve_model": "reactor_runtime.testing.model_harness",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
