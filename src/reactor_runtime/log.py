@@ -16,6 +16,8 @@ from enum import StrEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
+from reactor_runtime.structlog_import import import_structlog
+
 if TYPE_CHECKING:
     from reactor_runtime.log_line import LineFormatter
 
@@ -250,6 +252,7 @@ def _warning_text(
 
 def adopt_structlog() -> None:
     """Let authors' own ``structlog.get_logger()`` write the same lines."""
+    import_structlog()
     import structlog
 
     structlog.configure(

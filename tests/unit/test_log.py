@@ -44,6 +44,23 @@ def python(*code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_our_lines_do_without_rich_and_leave_it_to_others() -> None:
+    done = python(
+        "import sys",
+        "from reactor_runtime.log import configure, get_logger",
+        "configure()",
+        "import structlog",
+        "structlog.get_logger().info('a_line', at=1)",
+        "try: 1 / 0",
+        "except ZeroDivisionError: get_logger('x').exception('it_failed')",
+        "assert not [name for name in sys.modules if name.split('.')[0] == 'rich']",
+        "import rich.console",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "a_line" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
 def test_structlog_loads_with_the_first_line_and_not_before() -> None:
     done = python(
         "import sys",
