@@ -89,10 +89,13 @@ async def served() -> AsyncIterator[Served]:
 
 
 async def test_the_descriptor(served: Served) -> None:
-    response = await served.http.post("/start_session", json={})
+    seed = 2**63 - 1
+    response = await served.http.post("/start_session", json={"seed": seed, "steps": 7})
     assert response.status_code == 200
     assert response.json() == {
         "session_id": SID,
+        "seed": seed,
+        "steps": 7,
         "state": "waiting",
         "cluster": "local",
         "model": {"name": "painter"},
@@ -122,7 +125,15 @@ async def test_what_a_start_may_hold(served: Served, body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{"generation": "stepped"}, {"generation": "x"}, {"session_id": 1}, {"steps": 0}]
+    "body",
+    [
+        {"generation": "stepped"},
+        {"generation": "x"},
+        {"session_id": 1},
+        {"steps": 0},
+        {"starting_input": {"x": 1}},
+        {"seed": -1},
+    ],
 )
 async def test_a_start_for_what_is_not_served_is_400_and_changes_nothing(
     served: Served, body: dict[str, Any]
@@ -133,6 +144,15 @@ async def test_a_start_for_what_is_not_served_is_400_and_changes_nothing(
     assert (await served.http.get("/session")).json()["state"] == "ready"
     assert (await served.http.get("/health")).json()["state"] == "available"
     await served.start()
+
+
+async def test_a_drawn_seed_is_told_and_gone_with_its_session(served: Served) -> None:
+    await served.start()
+    seed = (await served.http.get("/session")).json()["seed"]
+    assert 0 <= seed < 2**32
+    await served.http.post("/stop_session")
+    await served.room.state(SessionState.READY)
+    assert "seed" not in (await served.http.get("/session")).json()
 
 
 async def test_a_second_start_is_409_and_hurts_nobody(served: Served) -> None:

@@ -85,6 +85,21 @@ async def test_a_file_by_the_js_sdk(collage: Served) -> None:
             assert tab.problems == []
 
 
+async def test_a_start_over_plain_http(collage: Served, tmp_path: Path) -> None:
+    text = code(collage, "# start.py")
+    (tmp_path / "start.py").write_text(text)
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, "start.py", cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+    )
+    printed, _ = await asyncio.wait_for(program.communicate(), 30)
+    assert printed.decode() == text.rsplit("  # ", 1)[1]
+    session_id = json.loads(collage.get("/session")[1])["session_id"]
+    async with viewing(collage.url, session_id) as viewer:
+        collage.wait_for_state("ready")
+        assert 30 <= len(viewer.pictures) <= 48
+        assert all(abs(picture[0] - 200) < 12 for _, picture in viewer.pictures)
+
+
 async def test_a_file_over_plain_http(collage: Served, tmp_path: Path) -> None:
     (tmp_path / "upload.py").write_text(code(collage, "# upload.py"))
     (tmp_path / "cover.png").write_bytes(b"\xc8")

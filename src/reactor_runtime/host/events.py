@@ -9,10 +9,17 @@ from reactor_runtime.model.uploaded_file import UploadedFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted:
-    """A session begins: state is built, RNGs are seeded, ``session_started`` runs."""
+    """A session begins: state is built, RNGs are seeded, ``session_started`` runs.
+
+    Attributes:
+        session_id: Its id.
+        seed: What random generators are seeded with.
+        steps: How many steps it is to have; ``None`` for as many as come.
+    """
 
     session_id: str
     seed: int
+    steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,7 +115,8 @@ class StepReport:
         apply_s: Seconds the events before it took.
         wait_s: Seconds of the step spent waiting for room or for input.
         refused: ``process_input`` refused it; it does not count towards a limit.
-        idle: It showed nothing.
+        idle: It showed nothing; unless something was put on record, it does not count either.
+        is_last: With it the session has had all the steps it was to have: no further one begins.
         error: What its author put on record.
         files: Name to content, to be kept with its result.
         ranks: On ranks of their own, where the time went.
@@ -128,6 +129,7 @@ class StepReport:
     wait_s: float
     refused: bool = False
     idle: bool = False
+    is_last: bool = False
     error: str | None = None
     files: Mapping[str, bytes] = field(default_factory=dict)
     ranks: RankTiming | None = None

@@ -92,6 +92,7 @@ class LiveOutlet:
                     apply_s=0.0,
                     wait_s=0.0,
                     idle=report.output is None,
+                    is_last=session.count_step(),
                     error=error_text(report),
                     files=report.files,
                 )

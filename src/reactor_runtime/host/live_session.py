@@ -14,17 +14,31 @@ class LiveSession:
         session_id: Its id.
         began: Monotonic seconds.
         next_step: The number the next step takes.
+        steps_left: How many more steps it is to have; ``None`` for as many as come.
         refused: Steps that ``process_input`` refused.
     """
 
     session_id: str
     began: float
+    steps_left: int | None = None
     next_step: int = 0
     refused: int = 0
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has had all its steps."""
+        return self.steps_left == 0
+
+    def count_step(self) -> bool:
+        """Count a step towards the limit, and return whether it was the last one."""
+        if self.steps_left is None or self.is_complete:
+            return False
+        self.steps_left -= 1
+        return self.is_complete
+
 
 class Gate:
-    """Open while a session is live, has a client, and nothing pending is about to end that."""
+    """Open while a session with a client and steps left is live, and nothing is about to end it."""
 
     def __init__(self, queue: EventQueue) -> None:
         self._queue = queue
@@ -35,7 +49,8 @@ class Gate:
     @property
     def is_open(self) -> bool:
         """Whether a step may run and an emission counts."""
-        return self.occupancy.is_open and not self.is_closing
+        is_complete = self.session is not None and self.session.is_complete
+        return self.occupancy.is_open and not self.is_closing and not is_complete
 
     @property
     def is_closing(self) -> bool:

@@ -123,7 +123,11 @@ class PoolPump:
         for event in events:
             occupancy = occupancy.after(event)
             if isinstance(event, SessionStarted):
-                gate.session = LiveSession(session_id=event.session_id, began=own.clock.now())
+                gate.session = LiveSession(
+                    session_id=event.session_id,
+                    began=own.clock.now(),
+                    steps_left=event.steps,
+                )
                 own.group.listeners.log_fields = {"session": event.session_id}
         frames = own.feed.take() if gate.is_open else ()
         if gate.session is not None:
@@ -204,6 +208,7 @@ class PoolPump:
     ) -> None:
         own = self._own
         apply_s, self._apply_s = self._apply_s, 0.0
+        counts = not step.refused and (not idle or bool(step.files) or step.error is not None)
         ranks = timing_of(own.calls, own.stage)
         log.debug("turn_timing", turn=turn.number, slowest=ranks.slowest, **asdict(ranks))
         own.outlet.step_done(
@@ -215,6 +220,7 @@ class PoolPump:
                 wait_s=own.calls.waited_s + own.stage.spent.room_s,
                 refused=step.refused,
                 idle=idle,
+                is_last=counts and session.count_step(),
                 error=step.error,
                 files=step.files,
                 ranks=ranks,

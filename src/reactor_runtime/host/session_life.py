@@ -80,7 +80,11 @@ class SessionLife:
         if self._gate.is_stopping:
             return
         bind(session=event.session_id)  # to what handlers and hooks log
-        self._gate.session = LiveSession(session_id=event.session_id, began=self._parts.clock.now())
+        self._gate.session = LiveSession(
+            session_id=event.session_id,
+            began=self._parts.clock.now(),
+            steps_left=event.steps,
+        )
         self._gate.occupancy = self._gate.occupancy.after(event)
         outcome = await self._driver.apply(event)
         if outcome.raised is not None:

@@ -58,6 +58,9 @@ class Stepper:
             self._not_before = now + IDLE_PAUSE_S
         if not step.refused:
             session.next_step += 1
+        report = step.report
+        has_come_to_something = step.shown or report.files or report.error is not None
+        counts = not step.refused and bool(has_come_to_something)
         self._parts.outlet.step_done(
             StepReport(
                 session_id=session.session_id,
@@ -67,7 +70,8 @@ class Stepper:
                 wait_s=watch.waited_s,
                 refused=step.refused,
                 idle=not step.shown,
-                error=error_text(step.report),
-                files=step.report.files,
+                is_last=counts and session.count_step(),
+                error=error_text(report),
+                files=report.files,
             )
         )

@@ -9,6 +9,7 @@ per encoded frame on the event loop.
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from reactor_runtime.clock import Clock
@@ -44,6 +45,9 @@ class LiveStream:
         settings: Limits and choices.
         clock: Monotonic time.
         metrics: Where figures go.
+
+    Attributes:
+        plays_until: Returns the monotonic time at which everything queued will have been shown.
     """
 
     def __init__(
@@ -56,7 +60,7 @@ class LiveStream:
     ) -> None:
         outputs = [track for track in tracks if track.direction is TrackDirection.OUT]
         metrics = metrics or Metrics()
-        self._clock = clock
+        self._clock, self._is_running = clock, False
         self._converter = ChunkConverter(outputs, settings=settings, clock=clock)
         self._pacer = Pacer(
             self._converter.make_lines(),
@@ -64,6 +68,7 @@ class LiveStream:
             settings=settings,
             clock=clock,
         )
+        self.plays_until = partial(_end_of, self._pacer, clock)
         self._figures = {
             each.name: TrackFigures(each.name, CODECS[each.kind], metrics) for each in outputs
         }
@@ -82,7 +87,6 @@ class LiveStream:
         self._audio = self._audio_lane(
             [each.name for each in outputs if each.kind is TrackKind.AUDIO], settings
         )
-        self._is_running = False
         metrics.stream_fps.set_function(lambda: self._pacer.stats()["fps"])
         for name in self._figures:
             metrics.queue_frames.labels(name).set_function(lambda: self._pacer.stats()["queue"])
@@ -230,3 +234,8 @@ class LiveStream:
             for name in names
         ]
         return AudioLane(self._pacer, encodings, clock=self._clock)
+
+
+def _end_of(pacer: Pacer, clock: Clock) -> float:
+    with pacer.changed:
+        return pacer.timeline.end(clock.now())

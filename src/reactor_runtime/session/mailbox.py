@@ -25,7 +25,14 @@ class HostClosed:
     session_id: str
 
 
-HostReport = OutboundMessage | CommandReply | HostFailure | HostOpened | HostClosed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepsDone:
+    """The session has had all the steps it was to have."""
+
+    session_id: str
+
+
+HostReport = OutboundMessage | CommandReply | HostFailure | HostOpened | HostClosed | StepsDone
 
 
 class HostListener(Protocol):

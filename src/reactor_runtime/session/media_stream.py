@@ -43,6 +43,10 @@ class MediaStream(Protocol):
         """Return whether *frames* more frames fit the queue now."""
         ...
 
+    def plays_until(self) -> float:
+        """Return the monotonic time at which everything queued will have been shown."""
+        ...
+
     def on_room(self, callback: Callable[[], None]) -> None:
         """Call *callback*, from any thread, whenever room may have appeared."""
         ...

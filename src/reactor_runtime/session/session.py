@@ -27,6 +27,7 @@ from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import EndReason, SessionState
 from reactor_runtime.session.session_timers import SessionTimers
+from reactor_runtime.session.starting_input import read_calls
 from reactor_runtime.session.tally import Tally
 from reactor_runtime.session.tenancy import Outward, Tenancy
 from reactor_runtime.session.vacancy import Vacancy
@@ -155,9 +156,10 @@ class Session:
             SessionUnavailableError: The model is loading, or gone, or failed as it started.
         """
         start = read_start_body(body)
+        calls = read_calls(start.starting_input, self._host.contract)
         async with self._vacancy.turn:
             await self._vacancy.make_room()
-            await self._tenancy.begin(start)
+            await self._tenancy.begin(start, calls)
             return self.descriptor()
 
     async def stop_session(self, reason: str = "", moderate: bool = False) -> None:
@@ -197,7 +199,11 @@ class Session:
         contract = self._host.contract
         name = self.wiring.settings.model_name or contract.name
         tracks = contract.tracks if self._tenancy.is_loaded else None
-        return make_descriptor(self.state, name, tracks, self.wiring.recorder, self.wiring.endings)
+        described = make_descriptor(
+            self.state, name, tracks, self.wiring.recorder, self.wiring.endings
+        )
+        tenure = self._tenancy.tenure
+        return described if tenure is None else described | tenure.describe()
 
     def schema(self) -> dict[str, Any]:
         """Return the model's OpenAPI document, empty until the model has loaded."""

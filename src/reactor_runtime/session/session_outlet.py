@@ -18,7 +18,7 @@ from reactor_runtime.host.host_outlet import (
     StepReport,
 )
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.session.mailbox import HostClosed, HostListener, HostOpened, Mailbox
+from reactor_runtime.session.mailbox import HostClosed, HostListener, HostOpened, Mailbox, StepsDone
 from reactor_runtime.session.media_stream import MediaStream
 
 MAX_QUEUED_MESSAGES = 10_000
@@ -110,6 +110,8 @@ class SessionOutlet(HostOutlet):
         metrics.wait_seconds.observe(report.wait_s)
         if report.ranks is not None:
             _count_ranks(metrics, report.ranks)
+        if report.is_last:
+            self._mailbox.post(StepsDone(session_id=report.session_id))
 
     def session_opened(self, session_id: str) -> None:
         """Note that ``session_started`` has run."""

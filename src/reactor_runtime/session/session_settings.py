@@ -20,6 +20,7 @@ class SessionSettings:
         probe_timeout_s: How long such a probe waits for a sign of life.
         connect_limit_s: A waiting session older than this yields to a new start.
         start_wait_s: How long a start waits for a closing session, and for ``session_started``.
+        starting_input_wait_s: How long a start waits for its starting input to be applied.
         connection_close_s: How long an ending session waits for its connections to close.
         host_close_s: How long it waits for the host, which watches its own turns; past it the host
             counts as lost.
@@ -48,6 +49,7 @@ class SessionSettings:
     probe_timeout_s: float = 2.0
     connect_limit_s: float = 30.0
     start_wait_s: float = 0.8
+    starting_input_wait_s: float = 8.0
     connection_close_s: float = 0.6
     host_close_s: float = 660.0
     shutdown_s: float = 4.0

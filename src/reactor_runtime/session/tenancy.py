@@ -1,19 +1,19 @@
 """Tenancy: the sequences of the occupied time. A model loads; sessions begin, end and fail."""
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
+from reactor_runtime.clock import Clock
 from reactor_runtime.errors import (
     HostClosedError,
     ModelLoadError,
     SessionStateError,
     SessionUnavailableError,
+    StartRefusedError,
 )
-from reactor_runtime.host.events import SessionEnded, SessionStarted
+from reactor_runtime.host.events import SessionEnded
 from reactor_runtime.host.host_outlet import (
     CommandReply,
     HostFailure,
@@ -22,35 +22,22 @@ from reactor_runtime.host.host_outlet import (
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger, mark
 from reactor_runtime.session.audience import Audience
-from reactor_runtime.session.mailbox import HostClosed, HostOpened, HostReport
+from reactor_runtime.session.mailbox import HostClosed, HostOpened, HostReport, StepsDone
+from reactor_runtime.session.media_stream import MediaStream
 from reactor_runtime.session.request_bodies import StartBody
 from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_state import EndReason, SessionEvent, SessionState
+from reactor_runtime.session.starting_input import STARTER, StartingCall
+from reactor_runtime.session.tenure import Tenure
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.wire import messages as say
 
 log = get_logger(__name__)
 
 _REASON_CHARS = 64
+_ON_ITS_WAY_S = 0.1  # from a picture's time to its packets: encoding
 _SHUTTING_DOWN = "the server is shutting down"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tenure:
-    """One session, from its start to the host's word that it is over.
-
-    Attributes:
-        session_id: Its own id, for the host and the logs; never sent to clients.
-        seed: What its random generators are seeded with.
-        settled: Set when ``session_started`` has run, or the session has failed.
-        vacated: Set when ``session_ended`` has run.
-    """
-
-    session_id: str
-    seed: int
-    settled: asyncio.Event = field(default_factory=asyncio.Event)
-    vacated: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +67,7 @@ class Tenancy:
         outward: Who else is told.
         last_words: Why the last thing failed, empty when nothing has.
         is_loaded: Whether the model has been loaded.
+        tenure: The session, from its start until it is cleared away; ``None`` between sessions.
     """
 
     def __init__(
@@ -95,7 +83,7 @@ class Tenancy:
         self.last_words, self.is_loaded = "", False
         self._host, self._audience, self._course = host, audience, course
         self._outlet, self._wiring = outlet, wiring
-        self._tenure: Tenure | None = None
+        self.tenure: Tenure | None = None
 
     # --- loading ---
 
@@ -131,30 +119,39 @@ class Tenancy:
 
     # --- a session ---
 
-    async def begin(self, start: StartBody) -> None:
-        """Start a session; returns when ``session_started`` has run, or after a bounded wait.
+    async def begin(self, start: StartBody, calls: Sequence[StartingCall] = ()) -> None:
+        """Start a session.
+
+        Returns when ``session_started`` has run and *calls* have been applied, or after a bounded
+        wait.
 
         Raises:
+            StartRefusedError: The model refused one of *calls*; the session has ended.
             SessionStateError: It was stopped meanwhile.
             SessionUnavailableError: The host is lost, or the session failed at once.
         """
-        seed = secrets.randbits(32) if start.seed is None else start.seed
-        tenure = Tenure(session_id=uuid4().hex, seed=seed)
-        params = start.model_dump(exclude_unset=True)
-        self._course.move(SessionEvent.START_SESSION, params=params)
-        self._tenure, self.last_words = tenure, ""
+        tenure = Tenure.of(start, calls)
+        self._course.move(SessionEvent.START_SESSION, params=start.for_record())
+        self.tenure, self.last_words = tenure, ""
         self._wiring.endings.begin()
         self._wiring.metrics.sessions_started.inc()
         mark(session=tenure.session_id)
         log.info(
-            "session_started", session=tenure.session_id, seed=seed, external_id=start.session_id
+            "session_started",
+            session=tenure.session_id,
+            seed=tenure.seed,
+            external_id=start.session_id,
         )
         try:
-            self._host.post(SessionStarted(session_id=tenure.session_id, seed=seed))
+            tenure.post(self._host)
         except HostClosedError as error:
             self.evict(str(error))
         await _wait(tenure.settled, self._wiring.settings.start_wait_s)
-        if self._tenure is not tenure or not self._course.state.is_running:
+        await _wait(tenure.starting.settled, self._wiring.settings.starting_input_wait_s)
+        if tenure.starting.refusal is not None:
+            entry, code, text = tenure.starting.refusal
+            raise StartRefusedError(entry, f"{code}: {text}")
+        if self.tenure is not tenure or not self._course.state.is_running:
             if not self.last_words:
                 text = "the session was stopped as it started"
                 raise SessionStateError(self._course.state, text)
@@ -180,9 +177,10 @@ class Tenancy:
         self._course.move(event, reason=reason.value, close_reason=told)
         self._wiring.metrics.sessions_ended.labels(reason.value).inc()
         closes = self._audience.dismiss([*notices, _notice(reason, told)])
-        if self._tenure is not None:
-            log.info("session_ending", session=self._tenure.session_id, reason=reason.value)
-            work = self._clear(self._tenure, reason, closes)
+        if self.tenure is not None:
+            self.tenure.starting.settled.set()  # what is not applied by now never will be
+            log.info("session_ending", session=self.tenure.session_id, reason=reason.value)
+            work = self._clear(self.tenure, reason, closes)
             self._wiring.tasks.spawn(work, "session_ending")
 
     def evict(self, reason: str, cause: str = "") -> None:
@@ -196,9 +194,10 @@ class Tenancy:
         self._course.move(SessionEvent.EVICTION, reason=reason)
         log.error("session_terminated", session=self._session_id, reason=cause or reason)
         self.last_words = reason
-        if self._tenure is not None:
-            self._tenure.settled.set()
-            self._tenure.vacated.set()
+        if self.tenure is not None:
+            self.tenure.settled.set()
+            self.tenure.starting.settled.set()
+            self.tenure.vacated.set()
         failure = say.Failure(code="internal_error", message=_failed(reason))
         closes = self._audience.dismiss([failure, _notice(EndReason.ERROR, "error")])
         work = self._vanish(reason, cause or reason, closes)
@@ -222,20 +221,43 @@ class Tenancy:
             case OutboundMessage():
                 if self._course.state.is_running:
                     self._audience.deliver(report)
+            case CommandReply(client_id=client_id) if client_id == STARTER:
+                self._starting_replied(report)
             case CommandReply():
                 self._audience.answer(report)
             case HostFailure():
                 self._fail(report)
             case HostOpened() | HostClosed():
                 self._progress(report)
+            case StepsDone():
+                self._wiring.tasks.spawn(self._complete(report.session_id), "steps_done")
 
     def _progress(self, report: HostOpened | HostClosed) -> None:
-        tenure = self._tenure
+        tenure = self.tenure
         if tenure is None or tenure.session_id != report.session_id:
             return
         tenure.settled.set()
         if isinstance(report, HostClosed):
             tenure.vacated.set()
+
+    def _starting_replied(self, reply: CommandReply) -> None:
+        if self.tenure is None or not self._course.state.is_running:
+            return
+        starting = self.tenure.starting
+        starting.replied(reply, self._host)
+        if starting.refusal is not None:
+            entry, code, text = starting.refusal
+            notice = say.Failure(code=code, message=f"{entry}: {text}")
+            self.end(EndReason.START_REFUSED, notices=[notice])
+
+    async def _complete(self, session_id: str) -> None:
+        """End a session that has had all its steps, once the last one has been shown."""
+        await _played_out(self._outlet.stream, self._wiring.clock)
+        tenure = self.tenure
+        if tenure is None or tenure.session_id != session_id or not self._course.state.is_running:
+            return
+        steps = f"{tenure.steps} step{'' if tenure.steps == 1 else 's'}"
+        self.end(EndReason.STOPPED, told=f"the session was to have {steps}: done")
 
     def _fail(self, failure: HostFailure) -> None:
         is_ours = failure.session_id is not None and failure.session_id == self._session_id
@@ -245,8 +267,8 @@ class Tenancy:
         self.last_words = failure.message
         if failure.fatal:
             self.evict(failure.message, failure.cause)
-        elif self._course.state.is_running and self._tenure is not None:
-            self._tenure.settled.set()
+        elif self._course.state.is_running and self.tenure is not None:
+            self.tenure.settled.set()
             self.end(
                 EndReason.ERROR,
                 notices=[say.Failure(code="internal_error", message=_failed(failure.message))],
@@ -261,34 +283,24 @@ class Tenancy:
             self._host.post(SessionEnded(session_id=tenure.session_id, reason=reason.value))
         except HostClosedError:
             tenure.vacated.set()
-        await self._close_connections(reason.value, closes)
+        await _let_go(closes, reason.value, self.outward, self._wiring)
         if not await _wait(tenure.vacated, self._wiring.settings.host_close_s):
             self.evict("the model did not end its session in time")
         if self._course.state is not SessionState.CLOSING:
             return
         if self._outlet.stream is not None:
             self._outlet.stream.reset()
-        self._tenure = None
+        self.tenure = None
         log.info("session_ended", session=tenure.session_id, reason=reason.value)
         mark(session=None)
         self._course.move(SessionEvent.CLEANUP_COMPLETE, reason=reason.value)
 
     async def _vanish(self, reason: str, cause: str, closes: Sequence[asyncio.Task[Any]]) -> None:
-        await self._close_connections(EndReason.ERROR.value, closes)
+        await _let_go(closes, EndReason.ERROR.value, self.outward, self._wiring)
         if self._outlet.stream is not None:
             self._outlet.stream.reset()
         mark(session=None)
         self._terminated(reason, cause)
-
-    async def _close_connections(self, reason: str, closes: Sequence[asyncio.Task[Any]]) -> None:
-        tasks = list(closes)
-        if self.outward.session_ended is not None:
-            work = _awaited(self.outward.session_ended(reason))
-            tasks.append(self._wiring.tasks.spawn(work, "on_session_end"))
-        if tasks:
-            _, slow = await asyncio.wait(tasks, timeout=self._wiring.settings.connection_close_s)
-            if slow:
-                log.warning("connections_close_slowly", count=len(slow))
 
     def _terminated(self, reason: str, cause: str = "") -> None:
         self.last_words = reason
@@ -297,7 +309,7 @@ class Tenancy:
 
     @property
     def _session_id(self) -> str | None:
-        return None if self._tenure is None else self._tenure.session_id
+        return None if self.tenure is None else self.tenure.session_id
 
 
 def _failed(what: str) -> str:
@@ -308,6 +320,27 @@ def _notice(reason: EndReason, told: str) -> say.ServerMessage:
     if reason is EndReason.MODERATED:
         return say.Moderation(action="terminate", message=told)
     return say.SessionEnded(reason=told[:_REASON_CHARS])
+
+
+async def _let_go(
+    closes: Sequence[asyncio.Task[Any]], reason: str, outward: Outward, wiring: Wiring
+) -> None:
+    """Wait, within a bound, until every connection is closed and the outside was told."""
+    tasks = list(closes)
+    if outward.session_ended is not None:
+        work = _awaited(outward.session_ended(reason))
+        tasks.append(wiring.tasks.spawn(work, "on_session_end"))
+    if tasks:
+        _, slow = await asyncio.wait(tasks, timeout=wiring.settings.connection_close_s)
+        if slow:
+            log.warning("connections_close_slowly", count=len(slow))
+
+
+async def _played_out(stream: MediaStream | None, clock: Clock) -> None:
+    """Return when everything queued has been shown and is on its way to the viewers."""
+    while stream is not None and (end := stream.plays_until()) > clock.now():
+        await clock.sleep_until(end)
+    await clock.sleep_until(clock.now() + _ON_ITS_WAY_S)
 
 
 async def _wait(event: asyncio.Event, timeout_s: float) -> bool:

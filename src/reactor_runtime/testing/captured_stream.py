@@ -126,6 +126,11 @@ class CapturedStream:
         self._on_news()
         return False
 
+    def plays_until(self) -> float:
+        """Return when everything queued will have been shown."""
+        with self._pacer.changed:
+            return self._pacer.timeline.end(self._clock.now())
+
     def on_room(self, callback: Callable[[], None]) -> None:
         """Call *callback* whenever the host should ask again."""
         self._pacer.on_room(callback)

@@ -15,7 +15,14 @@ from reactor_runtime.session.request_bodies import StopBody, read_start_body
         {"generation": "streamed"},
         {"session_id": "mine"},
         {"seed": 7},
-        {"seed": 2**32 - 1},
+        {"seed": 2**63 - 1},
+        {"seed": 7.0, "steps": 3.0},
+        {"extra_args": {"seed": 7, "other": [1]}},
+        {"extra_args": {"seed": 7}, "seed": 7},
+        {"extra_args": None},
+        {"steps": 10_000},
+        {"starting_input": {}},
+        {"starting_input": {"state": {"a": 1}, "commands": [{"command": "b"}]}},
         {"steps": None, "starting_input": None, "session_id": None},
     ],
 )
@@ -32,11 +39,26 @@ def test_what_a_start_may_say(body: dict[str, Any]) -> None:
         ({"session_id": 5}, "session_id"),
         ({"session_id": "x" * 257}, "session_id"),
         ({"seed": -1}, "seed"),
-        ({"seed": 2**32}, "seed"),
+        ({"seed": 2**63}, "seed"),
+        ({"seed": "7"}, "seed"),
+        ({"seed": 1, "extra_args": {"seed": 2}}, "seed"),
+        ({"extra_args": {"seed": -1}}, "extra_args.seed"),
+        ({"extra_args": {"seed": 0.5}}, "extra_args.seed"),
+        ({"extra_args": [1]}, "extra_args"),
         ({"seed": True}, "seed"),
         ({"seed": 1.5}, "seed"),
-        ({"steps": 3}, "steps"),
-        ({"starting_input": {"state": {}}}, "starting_input"),
+        ({"steps": 0}, "steps"),
+        ({"steps": 10_001}, "steps"),
+        ({"steps": True}, "steps"),
+        ({"steps": 1.5}, "steps"),
+        ({"starting_input": []}, "starting_input"),
+        ({"starting_input": {"later": 1}}, "starting_input.later"),
+        ({"starting_input": {"state": [1]}}, "starting_input.state"),
+        ({"starting_input": {"commands": [{"data": {}}]}}, "starting_input.commands[0].command"),
+        (
+            {"starting_input": {"commands": [{"command": "a"}, {"command": "b", "x": 1}]}},
+            "starting_input.commands[1].x",
+        ),
     ],
 )
 def test_what_it_may_not(body: dict[str, Any], key: str) -> None:
@@ -46,10 +68,19 @@ def test_what_it_may_not(body: dict[str, Any], key: str) -> None:
     assert str(caught.value).startswith(f"{key}: ")
 
 
-def test_what_comes_later_says_so() -> None:
-    for key in ("steps", "starting_input"):
-        with pytest.raises(StartRefusedError, match="not supported yet"):
-            read_start_body({key: 1})
+@pytest.mark.parametrize(
+    ("body", "seed"),
+    [({}, None), ({"seed": 5}, 5), ({"extra_args": {"seed": 6}}, 6), ({"seed": 0}, 0)],
+)
+def test_the_seed_may_stand_in_two_places(body: dict[str, Any], seed: int | None) -> None:
+    assert read_start_body(body).chosen_seed == seed
+
+
+def test_what_is_recorded_of_a_start_is_bounded() -> None:
+    short = {"steps": 3, "starting_input": {"state": {"a": "x"}, "commands": []}}
+    assert read_start_body(short).for_record() == short
+    long = {"steps": 3, "starting_input": {"state": {"a": 5000 * "x"}}}
+    assert read_start_body(long).for_record() == {"steps": 3}
 
 
 def test_a_stop_body_has_defaults_and_ignores_the_rest() -> None:
