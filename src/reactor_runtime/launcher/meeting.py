@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from threading import Event
 
 from reactor_runtime.errors import RendezvousError
-from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.rendezvous_store import StoreClient, within
 
 REACH_S = 15.0
-CHECK_S = 2.0
 _PAUSE_S = 0.02
 _NOTHING = "-"
 
@@ -71,22 +69,6 @@ def meet(place: Place, stop: Event, word: str | None = None) -> tuple[StoreClien
         place.node_rank,
     )
     return client, None if said == _NOTHING else said
-
-
-def is_cut_off(place: Place) -> RankFailure | None:
-    """Return a failure that names the two nodes if the store cannot be reached any more."""
-    if place.node_rank == 0:
-        return None
-    try:
-        within(
-            CHECK_S,
-            lambda: StoreClient(place.endpoint, place.attempt_id, CHECK_S).has("go"),
-            f"{place.name_of(place.node_rank)} cannot reach {place.name_of(0)} any more",
-            place.node_rank,
-        )
-    except RendezvousError as error:
-        return RankFailure(node_rank=place.node_rank, message=error.reason)
-    return None
 
 
 class Waiting:

@@ -1,23 +1,27 @@
 """What torchrun starts for every rank: ties it to torchrun, then runs the user's script as main.
 
 A program: ``python -m …rank_entry SCRIPT ARGS…`` or ``… module:NAME ARGS…``. An exception of the
-script is written to ``TORCHELASTIC_ERROR_FILE`` with its type and exit code, and raised on.
+script is written to ``TORCHELASTIC_ERROR_FILE`` with its type and exit code, and ends the rank.
 """
 
+import atexit
 import contextlib
 import json
 import os
 import runpy
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
 from types import TracebackType
+from typing import NoReturn
 
 from reactor_runtime.launcher.collective_bounds import bound_collectives
 from reactor_runtime.launcher.tether import die_with_parent, leave_if_adopted_by
 
 _MODULE = "module:"
+TIDY_S = 2.0
 _MACHINERY = {__file__, "<frozen runpy>"}
 
 
@@ -30,13 +34,32 @@ def main() -> None:
     try:
         run_as_main(entrypoint, sys.argv[2:])
     except SystemExit as error:
-        if error.code not in (None, 0):
-            code = error.code if isinstance(error.code, int) else 1
-            _write_report(error, code)
-        raise
-    except BaseException as error:
+        if error.code in (None, 0):
+            raise
+        code = error.code if isinstance(error.code, int) else 1
+        _write_report(error, code)
+        if code != error.code:
+            sys.stderr.write(f"{error.code}\n")
+        leave(code)
+    except BaseException as error:  # noqa: BLE001 - the top of a process
         _write_report(error, 1)
-        raise
+        sys.excepthook(type(error), error, _from_the_script(error))
+        leave(1)
+
+
+def leave(code: int) -> NoReturn:
+    """End this process soon: a rank that has failed must not keep the others.
+
+    What was registered with ``atexit`` runs, for a short time; a thread that still waits for a
+    peer, and the slow dismantling of a large program, are not waited for.
+    """
+    tidying = threading.Thread(target=atexit._run_exitfuncs, daemon=True)
+    tidying.start()
+    tidying.join(TIDY_S)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    os._exit(code & 0xFF)
 
 
 def run_as_main(entrypoint: str, arguments: list[str]) -> None:

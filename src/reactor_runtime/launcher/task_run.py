@@ -22,12 +22,13 @@ from reactor_runtime.launcher.checkpoints import newest_checkpoint
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.log_shipper import LogShipper
-from reactor_runtime.launcher.meeting import Place, is_cut_off, meet
+from reactor_runtime.launcher.meeting import Place, meet
 from reactor_runtime.launcher.network import NodeAddress, choose_address
 from reactor_runtime.launcher.node_process import NodeProcess
 from reactor_runtime.launcher.plan import plan_group
 from reactor_runtime.launcher.rendezvous_store import HeldStore
 from reactor_runtime.launcher.source_bundle import unpack_source
+from reactor_runtime.launcher.store_contact import StoreContact
 from reactor_runtime.launcher.torchrun import NodePlace
 from reactor_runtime.log import get_logger
 
@@ -125,7 +126,9 @@ class TaskRun:
             join_timeout_s=job.rendezvous.join_timeout_s,
             addresses=order.peers,
         )
-        _, resume = meet(place, self._stop, self._checkpoint() if order.node_rank == 0 else None)
+        client, resume = meet(
+            place, self._stop, self._checkpoint() if order.node_rank == 0 else None
+        )
         node = NodePlace(
             attempt_id=order.attempt_id,
             python=sys.executable,
@@ -138,9 +141,12 @@ class TaskRun:
         task = plan_group(job)[order.node_rank]
         self._process = NodeProcess(task, endpoint, node, self._work_dir)
         self._say(Started())
+        contact = StoreContact(place, client)
         outcome, failures = self._process.run(self._node.patience_s, logs.write, self._stop)
-        cut = None if outcome is Outcome.SUCCEEDED else is_cut_off(place)
-        return (Outcome.FAILED, [cut, *failures]) if cut else (outcome, failures)
+        cut = contact.end()
+        if cut is None or outcome is Outcome.SUCCEEDED:
+            return outcome, failures
+        return Outcome.FAILED, [cut, *failures]
 
     def _own_address(self) -> NodeAddress:
         wanted = self._order.job.rendezvous.interface

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.e2e.strain import strain
 from tests.process.cli import command_line, environment
 
 from reactor_runtime.launcher.contracts import DistributedJob
@@ -21,7 +22,13 @@ from reactor_runtime.launcher.source_bundle import pack_source
 SCRIPTS = Path(__file__).parent / "scripts"
 TOKEN = "a-token-for-tests-only"
 SLACK_S = 60.0  # a busy machine's; bounds that are promised are asserted, not waited for
+GONE_S = 5.0  # what is promised from a failure to the last process gone
 T = TypeVar("T")
+
+
+def soon(seconds: float = GONE_S) -> float:
+    """Return a promised bound; a machine that does much else gets as many times longer."""
+    return seconds * strain()
 
 
 def wait_for(question: Callable[[], T | None], what: str, within_s: float = SLACK_S) -> T:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.process_figures import listening
-from tests.process.launcher.cluster import Cluster, bearing, wait_for
+from tests.process.launcher.cluster import Cluster, bearing, soon, wait_for
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(240)]
 ID = f"{os.getpid() % 10000:04d}"
@@ -170,8 +170,9 @@ def test_a_cut_cable_ends_the_job_and_names_both_ends(wired: Wired) -> None:
     cut_at = time.monotonic()
     ip("-n", NAMES[1], "link", "set", CABLE[1], "down")
     try:
-        assert wired.cluster.seconds_until_gone(job, cut_at) < limit_s + 5
+        assert wired.cluster.seconds_until_gone(job, cut_at) < limit_s + soon()
         record = wired.cluster.finish(job, "failed")
+        assert time.monotonic() - cut_at < limit_s + soon()
     finally:
         ip("-n", NAMES[1], "link", "set", CABLE[1], "up")
     assert record.reason.startswith(
@@ -185,5 +186,5 @@ def test_a_stopped_node_on_another_machine_is_lost(wired: Wired) -> None:
     wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
     wired.cluster.kill("node1", signal.SIGKILL)
     killed_at = time.monotonic()
-    assert wired.cluster.seconds_until_gone(job, killed_at) < 15
+    assert wired.cluster.seconds_until_gone(job, killed_at) < soon(15)
     assert "lost" in wired.cluster.finish(job, "failed").reason

@@ -2,17 +2,23 @@
 
 import pickle
 import resource
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch")
 
 from reactor_runtime.errors import RendezvousError
-from reactor_runtime.launcher.meeting import Place, is_cut_off, meet
+from reactor_runtime.launcher.meeting import Place, meet
 from reactor_runtime.launcher.rendezvous_store import HeldStore, StoreClient, within
+from reactor_runtime.launcher.store_contact import StoreContact
 
 pytestmark = pytest.mark.torch
 
@@ -38,7 +44,6 @@ def test_two_nodes_meet_and_hear_node_0s_word() -> None:
     _, word = meet(place(store.endpoint, 0), threading.Event(), "/c/step-3")
     peer.join(10)
     assert (word, said) == ("/c/step-3", ["/c/step-3"])
-    assert is_cut_off(place(store.endpoint, 1)) is None
     store.close()
 
 
@@ -77,11 +82,40 @@ def test_a_silent_listener_is_no_store() -> None:
         assert time.monotonic() - began < 5
 
 
-def test_a_cut_is_said_with_both_names() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        failure = is_cut_off(place(f"127.0.0.1:{silent.getsockname()[1]}", 1))
+HOLDER = """
+import sys, time
+from reactor_runtime.launcher.rendezvous_store import HeldStore
+store = HeldStore("127.0.0.1", None)
+print(store.endpoint, flush=True)
+time.sleep(300)
+"""
+
+
+@pytest.fixture
+def holder() -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """A process that holds a store, and where."""
+    with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        yield run, run.stdout.readline().strip()
+        run.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_store_that_answers_no_more_is_said_with_both_names(
+    holder: tuple["subprocess.Popen[str]", str], number: int
+) -> None:
+    process, endpoint = holder
+    client = StoreClient(endpoint, "a.1", 30)
+    client.set("go", "")
+    assert StoreContact(place(endpoint, 1), client).end() is None
+    contact = StoreContact(place(endpoint, 1), client)
+    process.send_signal(number)
+    while Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] not in "TZ":
+        time.sleep(0.01)
+    failure = contact.end()
     assert failure is not None
     assert "node 1 (10.0.0.2) cannot reach node 0 (10.0.0.1) any more" in failure.message
+    assert StoreContact(place(endpoint, 0), client).end() is None  # node 0 holds it itself
 
 
 def test_the_port_is_held_and_listens_on_its_own_address_only() -> None:

@@ -3,11 +3,13 @@
 Usage: act.py WHAT [RANK [ARGUMENT]]. Every rank but RANK then waits to be ended.
 """
 
+import atexit
 import ctypes
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -68,6 +70,10 @@ def fail() -> None:
 
 def act() -> None:
     if what == "raise":
+        raise ValueError("this rank will not")
+    if what == "thread":
+        threading.Thread(target=time.sleep, args=(300,)).start()
+        atexit.register(say, "what was to be done at exit is done")
         raise ValueError("this rank will not")
     if what == "exit":
         sys.exit(int(argument))
