@@ -405,6 +405,53 @@ async def test_statistics_show_what_arrives(tab: Tab) -> None:
     assert "320" in await tab.evaluate("document.getElementById('facts').innerText")
 
 
+async def test_statistics_are_there_from_the_start_and_end_with_the_session(tab: Tab) -> None:
+    shown = "[...document.querySelectorAll('.stat')].filter((e) => !e.hidden)"
+    keys = await tab.evaluate(f"{shown}.map((e) => e.dataset.stat)")
+    assert keys == ["fps", "mbps", "roundTripMs", "jitterMs", "dropped", "queue", "turnMs"]
+    fps = "document.querySelector('[data-stat=fps] .stat-value').innerText"
+    await tab.wait_for(f"Number({fps}) > 0", 8)
+    await tab.evaluate("reactor.stop()")
+    await tab.wait_for(f"{PHASE} === 'ended'", 5)
+    assert await tab.evaluate(fps) == "\u2013"
+    assert await tab.evaluate("document.getElementById('facts').innerText") == ""
+
+
+async def test_a_value_that_falls_back_says_why(tab: Tab) -> None:
+    box, problem = "[data-field=red] .value", "[data-field=red] .problem"
+    for typed, told in (("999", "Not above 255"), ("abc", "Type a number"), ("1.5", "whole")):
+        await tab.click(box)
+        await tab.evaluate(f"document.querySelector('{box}').select()")
+        await tab.type(typed)
+        await tab.press("Enter")
+        await tab.wait_for(f"document.querySelector('{problem}').innerText.includes('{told}')")
+        assert await tab.evaluate(f"document.querySelector('{box}').value") == "40"
+    await tab.drag_range("[data-field=red] input[type=range]", 0.5)
+    await tab.wait_for(f"document.querySelector('{problem}').hidden")
+
+
+async def test_the_controls_have_what_activity_does_not_fill(tab: Tab) -> None:
+    await tab.evaluate("document.getElementById('clear-button').click()")
+    share = "document.querySelector('.activity').offsetHeight / PANEL.offsetHeight"
+    share = share.replace("PANEL", "document.querySelector('.panel')")
+    assert await tab.evaluate(share) < 0.2
+    for _ in range(12):
+        await press_button(tab, "announce")
+    await tab.wait_for(f"{share} > 0.3")
+    assert await tab.evaluate(share) < 0.36
+
+
+async def test_what_a_model_is_and_which_arrows_move_a_slider_is_shown(browser: Chromium) -> None:
+    with serving("examples/worldlet") as served:
+        tab = await browser.open(f"{served.url}/")
+        await tab.emulate(1280, 800)
+        await tab.wait_for("!document.getElementById('about').hidden")
+        description = "A generated landscape you steer while it streams."
+        assert await tab.evaluate("document.getElementById('about').innerText") == description
+        await tab.wait_for("document.querySelectorAll('.field-slider .label kbd').length >= 2")
+        await tab.close()
+
+
 async def test_a_model_that_loads_is_waited_for(browser: Chromium) -> None:
     with serving(MODEL, ready=False) as served:
         tab = await browser.open()

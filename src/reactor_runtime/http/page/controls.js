@@ -149,7 +149,7 @@ export class Controls {
       const button = this.#buttons.get(command.name);
       if (button && !button.button.querySelector("kbd")) button.button.append(cap);
       const head = this.#live.get(command.name)?.element.querySelector(".label");
-      if (head && ["toggle", "next"].includes(kind)) head.append(cap);
+      if (head && ["toggle", "next", "nudge"].includes(kind)) head.append(cap);
     }
   }
 

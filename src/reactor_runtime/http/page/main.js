@@ -62,7 +62,9 @@ async function showModel(descriptor) {
   const title = schema.title || descriptor.model?.name || "Reactor";
   document.title = title;
   find("title").textContent = title;
-  find("title").title = schema.description;
+  find("about").textContent = schema.description;
+  find("about").title = schema.description; // in full, where it is long
+  find("about").hidden = !schema.description;
   controls.show(schema);
   for (const [name, values] of heard) controls.follow(name, values);
   log.knowMessages(schema.messages);
@@ -83,7 +85,10 @@ function showTracks(descriptor) {
 
 connection.addEventListener("phase", ({ detail }) => {
   const { phase, ...facts } = detail;
-  if (phase !== Phase.LIVE) stage.freeze();
+  if (phase !== Phase.LIVE) {
+    stage.freeze();
+    stats.follow(null);
+  }
   notice.show(phase, facts);
   performance.mark(`reactor-${phase}`); // for whoever looks at the browser's timeline
   find("stop-button").hidden = phase !== Phase.LIVE;

@@ -19,7 +19,7 @@ function decimals(step) {
 }
 
 /** A slider; the box beside it takes an exact value on Enter. */
-export function makeSlider(field, { id, onInput, onCommit }) {
+export function makeSlider(field, { id, onInput, onCommit, onProblem }) {
   const { minimum, maximum, step, label } = field;
   const range = h("input", { type: "range", id, min: minimum, max: maximum, step: "any" });
   const box = h("input", { type: "text", inputmode: "decimal", class: "value", "aria-label": `${label}, exact value` });
@@ -59,8 +59,9 @@ export function makeSlider(field, { id, onInput, onCommit }) {
     try {
       write(parse(box.value, field));
       onCommit();
-    } catch {
-      write(value); // the slider shows the range; a value outside it falls back
+    } catch (error) {
+      write(value); // the slider shows the range; a value outside it falls back, and says so
+      onProblem(`${error.message}; it is ${box.value} as before`);
     }
   });
   write(minimum);

@@ -13,9 +13,9 @@ const TILES = [
   { key: "roundTripMs", label: "Round trip", unit: "ms", words: fine, floor: 10 },
   { key: "jitterMs", label: "Jitter", unit: "ms", words: fine, floor: 10 },
   { key: "dropped", label: "Dropped", unit: "", words: fixed(0), floor: 5 },
-  { key: "queue", label: "Queue", unit: "", words: fixed(0), floor: 4, isServer: true },
-  { key: "turnMs", label: "Turn", unit: "ms", words: fine, floor: 20, isServer: true },
-  { key: "slowestMs", label: "Slowest rank", unit: "ms", words: fine, floor: 20, isServer: true },
+  { key: "queue", label: "Queue", unit: "", words: fixed(0), floor: 4 },
+  { key: "turnMs", label: "Turn", unit: "ms", words: fine, floor: 20 },
+  { key: "slowestMs", label: "Slowest rank", unit: "ms", words: fine, floor: 20, isForRanks: true },
 ];
 
 const SERVER_NAMES = { queue: "reactor_queue_frames", turn: "reactor_step_seconds", clients: "reactor_clients" };
@@ -46,7 +46,7 @@ export class Stats extends EventTarget {
     const canvas = h("canvas", { class: "plot", "aria-hidden": "true" });
     const element = h(
       "div",
-      { class: "stat", "data-stat": tile.key, hidden: tile.isServer },
+      { class: "stat", "data-stat": tile.key, hidden: tile.isForRanks },
       h("span", { class: "stat-label" }, tile.label),
       h("span", { class: "stat-line" }, value, tile.unit ? h("span", { class: "stat-unit" }, tile.unit) : null),
       canvas,
@@ -60,6 +60,11 @@ export class Stats extends EventTarget {
     this.#peer = peer;
     this.#before = null;
     this.#serverBefore = null;
+    if (peer) return;
+    for (const { value } of this.#tiles.values()) value.textContent = "–";
+    this.#picture = [];
+    this.#viewers = 0;
+    this.#tellFacts();
   }
 
   #show(key, value) {
@@ -72,6 +77,7 @@ export class Stats extends EventTarget {
     const peer = this.#peer;
     if (!peer || peer.isLost) return;
     const after = readReport(await peer.stats());
+    if (peer !== this.#peer) return; // gone meanwhile
     const figures = this.#before && between(this.#before, after);
     this.#before = after;
     if (!figures) return;
@@ -81,20 +87,22 @@ export class Stats extends EventTarget {
   }
 
   async #sampleServer() {
-    if (!this.#peer || this.#peer.isLost || document.hidden) return;
+    const peer = this.#peer;
+    if (!peer || peer.isLost || document.hidden) return;
     let after;
     try {
       after = readMetrics(await this.#server.metrics());
     } catch {
       return; // the connection tells of a server that is gone; these figures are only extra
     }
+    if (peer !== this.#peer) return;
     this.#viewers = after.get(SERVER_NAMES.clients)?.sum ?? 0;
     this.#tellFacts();
     const queues = after.get(SERVER_NAMES.queue)?.samples ?? []; // one for each track
-    if (queues.length > 0) this.#reveal("queue", Math.max(...queues.map(({ value }) => value)));
+    if (queues.length > 0) this.#show("queue", Math.max(...queues.map(({ value }) => value)));
     if (this.#serverBefore) {
       const turnS = meanBetween(this.#serverBefore, after, SERVER_NAMES.turn);
-      if (turnS !== null) this.#reveal("turnMs", turnS * 1000);
+      if (turnS !== null) this.#show("turnMs", turnS * 1000);
       this.#showRanks(this.#serverBefore, after);
     }
     this.#serverBefore = after;
@@ -103,7 +111,8 @@ export class Stats extends EventTarget {
   #showRanks(before, after) {
     const ranks = ranksBetween(before, after, "reactor_rank_compute_seconds");
     if (ranks.length === 0) return;
-    this.#reveal("slowestMs", ranks[0].mean * 1000);
+    this.#tiles.get("slowestMs").element.hidden = false;
+    this.#show("slowestMs", ranks[0].mean * 1000);
     const words = ranks.map(({ rank, mean }) => `rank ${rank}: ${fine(mean * 1000)} ms`);
     for (const part of RANK_PARTS) {
       const mean = meanBetween(before, after, `reactor_rank_${part}_seconds`);
@@ -116,10 +125,5 @@ export class Stats extends EventTarget {
     const viewers = this.#viewers > 1 ? `${this.#viewers} viewers` : "";
     const detail = [...this.#picture, viewers].filter(Boolean).join(" · ");
     this.dispatchEvent(new CustomEvent("facts", { detail }));
-  }
-
-  #reveal(key, value) {
-    this.#tiles.get(key).element.hidden = false;
-    this.#show(key, value);
   }
 }
