@@ -11,11 +11,14 @@ import json
 import os
 import shutil
 import signal
+import socket
 import tempfile
+import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
+from tests.e2e.networks import inside
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
@@ -50,10 +53,15 @@ class CdpError(Exception):
 
 
 class Chromium:
-    """One browser process. Its tabs share a profile, as a person's do."""
+    """One browser process. Its tabs share a profile, as a person's do.
 
-    def __init__(self, *extra_flags: str) -> None:
-        self._extra_flags = extra_flags
+    Args:
+        extra_flags: For its command line.
+        network: The network namespace it runs in; this process's own unless given.
+    """
+
+    def __init__(self, *extra_flags: str, network: str | None = None) -> None:
+        self._extra_flags, self._network = extra_flags, network
         self._folder = Path(tempfile.mkdtemp(prefix="chromium-test-"))
         self._process: asyncio.subprocess.Process | None = None
         self._socket: ClientConnection | None = None
@@ -77,7 +85,9 @@ class Chromium:
         path = find_chromium()
         if path is None:
             raise FileNotFoundError("no Chromium on the path")
+        prefix = () if self._network is None else ("ip", "netns", "exec", self._network)
         self._process = await asyncio.create_subprocess_exec(
+            *prefix,
             path,
             *FLAGS,
             *self._extra_flags,
@@ -89,7 +99,8 @@ class Chromium:
             start_new_session=True,
         )
         address = await asyncio.wait_for(self._debugging_address(), START_S)
-        self._socket = await connect(address, max_size=None, ping_interval=None)
+        link = inside(self._network, lambda: _dial(address))
+        self._socket = await connect(address, sock=link, max_size=None, ping_interval=None)
         self._reader = asyncio.create_task(self._read(self._socket))
 
     async def _debugging_address(self) -> str:
@@ -160,6 +171,13 @@ class Chromium:
                 _signal_group(process.pid, number)
         await process.wait()
         _signal_group(process.pid, signal.SIGKILL)  # its helpers, which it may have left behind
+
+
+def _dial(address: str) -> socket.socket:
+    place = urllib.parse.urlsplit(address)
+    link = socket.create_connection((place.hostname or "", place.port or 0), START_S)
+    link.setblocking(False)
+    return link
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.e2e.networks import inside
+
 ROOT = Path(__file__).parents[2]
 WORLDS = {1: (), 2: ("--world-size", "2", "--no-init-process-group")}  # flags by number of ranks
 START_DEADLINE_S = 60.0
@@ -44,9 +46,13 @@ class Served:
     url: str
     process: subprocess.Popen[bytes]
     output: Path
+    network: str | None = None  # the namespace it is in, if it is not this one
 
     def get(self, path: str, timeout_s: float = 5.0) -> tuple[int, str]:
         """Return status and body of a GET."""
+        return inside(self.network, lambda: self._get(path, timeout_s))
+
+    def _get(self, path: str, timeout_s: float) -> tuple[int, str]:
         try:
             with urllib.request.urlopen(self.url + path, timeout=timeout_s) as response:
                 return response.status, response.read().decode()
@@ -76,11 +82,22 @@ class Served:
 
 @contextlib.contextmanager
 def serving(
-    target: str | Path, *flags: str, ready: bool = True, cwd: Path = ROOT, **env: str
+    target: str | Path,
+    *flags: str,
+    ready: bool = True,
+    cwd: Path = ROOT,
+    network: str = "",
+    host: str = "127.0.0.1",
+    **env: str,
 ) -> Iterator[Served]:
-    """Serve *target* on a free loopback port until the block ends; never leaves the process."""
+    """Serve *target* on a free port until the block ends; never leaves the process.
+
+    It listens on *host*, in the network namespace *network* if one is named.
+    """
     port = free_port()
     command = [sys.executable, "-P", "-m", "reactor_runtime.cli.main", "serve", str(target)]
+    if network:
+        command = ["ip", "netns", "exec", network, *command, "--host", host]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "output.log"
         with output.open("wb") as sink:
@@ -92,7 +109,7 @@ def serving(
                 cwd=cwd,
                 env={**os.environ, "PYTHONUNBUFFERED": "1", **env},
             )
-        served = Served(f"http://127.0.0.1:{port}", process, output)
+        served = Served(f"http://{host}:{port}", process, output, network or None)
         try:
             if ready:
                 _wait_until_ready(served)

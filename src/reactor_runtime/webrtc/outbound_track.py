@@ -138,7 +138,14 @@ class OutboundTrack:
         return False
 
     def send_again(self, sequences: tuple[int, ...]) -> None:
-        """Send lost packets once more, as far as they are remembered."""
+        """Send lost packets once more; a viewer away for too long gets a key frame instead.
+
+        A browser back from a cut asks for packets, and for a second not for a key frame.
+        """
+        if any(map(self._stream.breaks_off_at, sequences)):
+            if self._hold is not None:
+                self._hold.request_key()
+            return
         now = self._clock.now()
         packets = [self._stream.repeat(sequence, now) for sequence in sequences]
         found = [packet for packet in packets if packet is not None]

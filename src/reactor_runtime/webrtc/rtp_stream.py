@@ -42,6 +42,10 @@ class RtpStream:
             picture.payloads, picture.timestamp, now_s, marks_end=self._is_video
         )
 
+    def breaks_off_at(self, sequence: int) -> bool:
+        """Return whether only a new key frame helps a viewer that lacks packet *sequence*."""
+        return self._sent.breaks_off_at(sequence)
+
     def repeat(self, sequence: int, now_s: float) -> bytes | None:
         """Return the lost packet *sequence* once more, ``None`` when it cannot be had."""
         lost = self._sent.find(sequence, now_s)

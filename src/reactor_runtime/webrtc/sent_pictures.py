@@ -28,6 +28,15 @@ class SentPictures:
         """Remember *picture*, whose first packet had number *first_sequence*."""
         self._sent.append((first_sequence, picture))
 
+    def breaks_off_at(self, sequence: int) -> bool:
+        """Return whether a viewer that lacks packet *sequence* can only go on at a new key frame.
+
+        It is forgotten, and so is every key frame after it.
+        """
+        if not self._sent or any(picture.is_key for _, picture in self._sent):
+            return False
+        return 0 < (self._sent[0][0] - sequence & 0xFFFF) < 0x8000
+
     def find(self, sequence: int, now_s: float) -> SentPacket | None:
         """Return the packet with number *sequence*.
 

@@ -127,3 +127,19 @@ async def test_nothing_is_sent_before_a_key_frame() -> None:
         )
     )
     assert line.packets == []
+
+
+async def test_a_viewer_back_from_a_long_cut_gets_a_key_frame_instead_of_the_past() -> None:
+    show = Show()
+    track, line = show.tracks[0], show.lines[0]
+    for _ in range(70):
+        show.source.show()
+    lost = tuple(parse_rtp(packet).sequence for packet in line.packets[1:])
+    sent = len(line.packets)
+    track.send_again(lost[-2:])
+    assert (len(line.packets) - sent, show.slow_hold.key_requests) == (2, [])
+    track.send_again(lost)
+    assert (len(line.packets) - sent, show.slow_hold.key_requests) == (2, [False])
+    show.source.show()
+    track.send_again(lost)
+    assert show.slow_hold.key_requests == [False]  # asked again while the key frame is on its way

@@ -17,10 +17,10 @@ def plan(section: str = video("mid7") + STAMP) -> SectionPlan:
     return negotiate(parsed, None, [VIDEO]).sections[0]
 
 
-def picture(*payloads: bytes, timestamp: int = 90_000) -> Picture:
+def picture(*payloads: bytes, timestamp: int = 90_000, is_key: bool = True) -> Picture:
     size = sum(map(len, payloads))
     return Picture(
-        payloads=payloads, timestamp=timestamp, presented_at=0.0, is_key=True, size_bytes=size
+        payloads=payloads, timestamp=timestamp, presented_at=0.0, is_key=is_key, size_bytes=size
     )
 
 
@@ -81,3 +81,15 @@ def test_what_is_too_old_or_too_much_is_not_repeated() -> None:
     granted = sum(stream.repeat(newest, 5.0) is not None for _ in range(2000))
     assert granted == 400
     assert stream.repeat(newest, 6.5) is not None
+
+
+def test_who_lacks_what_is_forgotten_can_only_go_on_at_a_key_frame() -> None:
+    stream = RtpStream(plan())
+    assert not stream.breaks_off_at(7)
+    delta = picture(b"x", is_key=False)
+    lost = [parse_rtp(stream.packets(delta, 1.0)[0]).sequence for _ in range(65)]
+    assert stream.breaks_off_at(lost[0])
+    assert not stream.breaks_off_at(lost[1])
+    assert not stream.breaks_off_at((lost[-1] + 1) & 0xFFFF)
+    stream.packets(picture(b"key"), 1.0)
+    assert not stream.breaks_off_at(lost[0])  # it has gone on there

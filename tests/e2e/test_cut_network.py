@@ -1,0 +1,159 @@
+"""A viewer whose network fails for five seconds: it comes back to the same session, as it was.
+
+How soon after the network the first picture is there is what ``benchmarks/cut.py`` measures.
+"""
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+
+import pytest
+from tests.e2e.chromium import Chromium, find_chromium
+from tests.e2e.networks import SERVER, Cut, Networks, inside, networks
+from tests.e2e.serving import ROOT, Served, serving
+
+CUT_S = 5.0
+DEADLINE_S = 20.0
+PICTURE_BEGAN = "!!document.querySelector('.tile.is-main.has-picture')"
+PLAYED = "document.querySelector('.tile.is-main video').getVideoPlaybackQuality().totalVideoFrames"
+RED = """(() => {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 32, height: 18 });
+  const context = canvas.getContext("2d");
+  context.drawImage(document.querySelector(".tile.is-main video"), 0, 0, 32, 18);
+  return context.getImageData(10, 10, 1, 1).data[0];
+})()"""
+
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture(scope="module")
+def net() -> Iterator[Networks]:
+    with networks() as made:
+        yield made
+
+
+@pytest.fixture(params=list(Cut), ids=str)
+def cut(request: pytest.FixtureRequest) -> Cut:
+    return Cut(request.param)
+
+
+def session_number(served: Served) -> int:
+    return int(json.loads(served.get("/session")[1])["session_number"])
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
+async def test_the_page_comes_back(net: Networks, cut: Cut) -> None:
+    with serving("tests.models.painted:Painted", network=net.server, host=SERVER) as served:
+        async with Chromium(network=net.client) as browser:
+            tab = await browser.open(f"{served.url}/")
+            await tab.wait_for(PICTURE_BEGAN)
+            await tab.drag_range("[data-field=red] input[type=range]", 0.95)
+            await tab.wait_for(f"{RED} > 200")
+            session = session_number(served)
+            with net.cut(cut):
+                await asyncio.sleep(0.5)  # what is on its way arrives
+                shown = await tab.evaluate(PLAYED)
+                await asyncio.sleep(CUT_S - 0.5)
+                assert await tab.evaluate(PLAYED) == shown
+            live = "document.body.dataset.phase === 'live'"
+            await tab.wait_for(f"{live} && {PLAYED} !== {shown} && {RED} > 200", DEADLINE_S)
+            assert (served.state(), session_number(served)) == ("streaming", session)
+            await tab.click("[data-command=announce]")  # the page can still be heard
+            feed = "document.getElementById('feed').innerText"
+            await tab.wait_for(f"{feed}.includes('to everybody')", DEADLINE_S)
+
+
+class FarAway:
+    """A viewer on the Python SDK in the client's network; what it prints, as words."""
+
+    def __init__(self, net: Networks, url: str) -> None:
+        command = [sys.executable, "-m", "tests.e2e.sdk_far_away", url, "blue"]
+        self.process = subprocess.Popen(
+            [*net.prefix(net.client), *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        self.lines: list[list[str]] = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.split())
+
+    def pictures(self, color: str, since: float) -> int:
+        """Return how many pictures of *color* it was shown since then (epoch seconds)."""
+        kept = [line for line in list(self.lines) if line[0] == "picture"]
+        return sum(line[2] == color and float(line[1]) > since for line in kept)
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while not condition():
+            assert self.process.poll() is None, self.lines[-20:]
+            assert time.monotonic() < deadline, self.lines[-20:]
+            time.sleep(0.02)  # polling another process: it has no condition to wait on
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            self.process.wait(DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self._reader.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def far_away(net: Networks, url: str) -> Iterator[FarAway]:
+    viewer = FarAway(net, url)
+    try:
+        viewer.until(lambda: viewer.pictures("blue", 0) > 5)
+        yield viewer
+    finally:
+        viewer.close()
+
+
+@pytest.fixture
+def steered(net: Networks) -> Iterator[Served]:
+    folder = ROOT / "tests" / "models"
+    with serving("steered:Steered", cwd=folder, network=net.server, host=SERVER) as served:
+        yield served
+
+
+@pytest.mark.sdk
+def test_the_python_sdk_comes_back(net: Networks, steered: Served, cut: Cut) -> None:
+    with far_away(net, steered.url) as viewer:
+        session = session_number(steered)
+        with net.cut(cut):
+            time.sleep(CUT_S)
+        back = time.time()
+        viewer.until(lambda: viewer.pictures("blue", back) > 5)
+        assert viewer.pictures("red", back) == 0
+        steered.wait_for_state("streaming")
+        assert session_number(steered) == session
+
+
+@pytest.mark.sdk
+def test_a_viewer_that_never_comes_back_does_not_keep_the_session(
+    net: Networks, steered: Served
+) -> None:
+    start = urllib.request.Request(f"{steered.url}/start_session", b"{}", method="POST")
+    with far_away(net, steered.url), net.cut(Cut.SILENT):
+        session = session_number(steered)
+        time.sleep(2.0)  # its silence is what is tested
+        status = inside(net.router, lambda: urllib.request.urlopen(start, timeout=30).status)
+        assert status == 200
+        assert session_number(steered) == session + 1
