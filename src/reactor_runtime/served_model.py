@@ -180,6 +180,7 @@ def open_shelf(settings: ServeSettings, clock: Clock, metrics: Metrics) -> "Shel
     return Shelf(
         folder,
         max_bytes=settings.recordings_size,
+        min_free_bytes=settings.min_free_disk,
         keep_s=settings.recordings_keep_s,
         clock=clock,
         metrics=metrics,

@@ -303,7 +303,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.BYTES,
         default=512 << 20,
         group=_UPLOADS,
-        about="What files must leave free on the disk.",
+        about="What files and recordings must leave free on the disk.",
     ),
     Setting(
         name="uploads_path",

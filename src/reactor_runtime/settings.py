@@ -72,7 +72,7 @@ class ServeSettings:
         max_upload: Bytes of the largest file a client may send.
         max_session_uploads: Bytes of all files of one session together.
         max_picture_pixels: Width times height of the largest picture file.
-        min_free_disk: Bytes that files must leave free on the disk.
+        min_free_disk: Bytes that files and recordings must leave free on the disk.
         uploads_path: Where files are kept, ``None`` for the folder of temporary files.
         record: Whether sessions are recorded; ``None`` for what *recording* says.
         recordings_path: Where recordings lie while the process lives, ``None`` for the folder of

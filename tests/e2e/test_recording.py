@@ -83,6 +83,8 @@ async def test_the_sdk_fetches_clips_and_recordings(served: Served, tmp_path: Pa
         late = offsets(path)
         assert late
         assert max(map(abs, late)) <= 1 / FPS
+        played = await asyncio.to_thread(probe, clip.playlist_url)
+        assert played.duration_s == pytest.approx(whole_chunks, abs=2.5 / FPS)
         recording = await viewer.reactor.request_recording()
         assert (recording.kind, recording.start_marker) == ("recording", 0.0)
         path = await download(viewer, recording, tmp_path / "recording.mp4")
@@ -279,7 +281,8 @@ def fill_up(disk: Path) -> None:
 
 async def on_a_small_disk(folder: str, disk: str) -> None:
     """What the test above runs where the recordings' disk holds one megabyte."""
-    with serving(folder, "--recordings-path", disk, PYTHONPATH=str(ROOT)) as served:
+    flags = ("--recordings-path", disk, "--min-free-disk", "0")
+    with serving(folder, *flags, PYTHONPATH=str(ROOT)) as served:
         async with viewing(served.url) as viewer:
             await viewer.frames(8 * FPS, timeout_s=60)
             clip = await viewer.reactor.request_recording()

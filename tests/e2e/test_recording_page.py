@@ -43,6 +43,28 @@ PLAY = """(async () => {
 })()"""
 
 
+STREAM = """(async () => {
+  const playlist = await (await fetch(ADDRESS)).text();
+  const lines = playlist.split("\\n");
+  const head = /URI="(.+)"/.exec(playlist)[1];
+  const source = new MediaSource();
+  const film = document.createElement("video");
+  film.src = URL.createObjectURL(source);
+  await new Promise((resolve) => source.addEventListener("sourceopen", resolve, { once: true }));
+  const buffer = source.addSourceBuffer('video/mp4; codecs="avc1.640028,mp4a.40.2"');
+  for (const url of [head, ...lines.filter((line) => line && !line.startsWith("#"))]) {
+    buffer.appendBuffer(await (await fetch(url)).arrayBuffer());
+    await new Promise((resolve) => buffer.addEventListener("updateend", resolve, { once: true }));
+  }
+  source.endOfStream();
+  const { buffered } = film;
+  const [start, end] = [buffered.start(0), buffered.end(buffered.length - 1)];
+  film.currentTime = (start + end) / 2;
+  await new Promise((resolve) => film.addEventListener("seeked", resolve, { once: true }));
+  return { start, end, stretches: buffered.length, duration: film.duration };
+})()"""
+
+
 @pytest_asyncio.fixture
 async def browser() -> AsyncIterator[Chromium]:
     async with Chromium() as chromium:
@@ -102,6 +124,10 @@ async def test_the_last_seconds_are_saved_and_play(
     assert (seen["videoWidth"], seen["videoHeight"]) == (160, 120)
     assert seen["totalVideoFrames"] >= len(levels(path)) - 2
     assert seen["heard"] > 1000
+    address = (await tab.evaluate(LINK)).replace("/clips/file?", "/clips?")
+    seen = await tab.evaluate(STREAM.replace("ADDRESS", json.dumps(address)))
+    assert (seen["stretches"], seen["start"]) == (1, pytest.approx(0, abs=1 / FPS))
+    assert seen["end"] == pytest.approx(said.duration_s, abs=0.05)
     assert tab.problems == []
 
 

@@ -5,6 +5,7 @@ Nobody is told of a segment before it is whole.
 
 import errno
 import math
+import os
 import shutil
 import threading
 
@@ -23,6 +24,7 @@ class Shelf:
     Args:
         folder: Where they lie; open.
         max_bytes: Bytes of all of them; past it the oldest segment goes.
+        min_free_bytes: Bytes that they leave free on the disk.
         keep_s: Seconds a recording stays after it has ended.
         clock: The time.
         metrics: Where the size is shown.
@@ -33,12 +35,14 @@ class Shelf:
         folder: ScratchFolder,
         *,
         max_bytes: int,
+        min_free_bytes: int = 0,
         keep_s: float,
         clock: Clock,
         metrics: Metrics,
     ) -> None:
         self._files, self._clock = SegmentFiles(folder), clock
-        self._max_bytes, self._keep_s = max_bytes, keep_s
+        self._max_bytes, self._min_free_bytes = max_bytes, min_free_bytes
+        self._keep_s = keep_s
         self._size = metrics.recording_bytes
         self._lock = threading.Lock()  # never held while a disk works
         self._recordings: dict[str, Recording] = {}  # the oldest first
@@ -83,10 +87,10 @@ class Shelf:
             pass
         while True:
             try:
+                self._check_disk(segment.size_bytes)
                 self._files.write(recording, segment, film, notes)
             except OSError as error:
-                could_fit = error.errno in _FULL and segment.size_bytes < self._room()
-                if not could_fit or not self._drop_oldest():
+                if error.errno not in _FULL or not self._drop_oldest():
                     raise
             else:
                 break
@@ -158,9 +162,17 @@ class Shelf:
         self._files.remove_folder(recording)
         self._tell_size()
 
-    def _room(self) -> int:
-        """Return the bytes there would be if everything went."""
-        return shutil.disk_usage(self._files.path).free + self._bytes()
+    def _check_disk(self, size_bytes: int) -> None:
+        """Refuse what would not fit though everything else went, and what leaves too little free.
+
+        Raises:
+            OSError: There is no room; perhaps there is when the oldest segment has gone.
+        """
+        free = shutil.disk_usage(self._files.path).free - self._min_free_bytes
+        if size_bytes > free + self._bytes():
+            raise OSError(errno.EFBIG, "there is too little room on the disk")
+        if size_bytes > free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _bytes(self) -> int:
         with self._lock:

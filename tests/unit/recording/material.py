@@ -64,7 +64,8 @@ class Probe:
         return int(frames) / int(seconds)
 
 
-def probe(path: Path) -> Probe:
+def probe(path: Path | str) -> Probe:
+    """Return what ffprobe says of a file, or of the playlist at an address."""
     shown = "format=start_time,duration:stream=codec_type,codec_name,width,height,start_time,"
     shown += "duration,avg_frame_rate,r_frame_rate"
     command = ["ffprobe", "-v", "error", "-show_entries", shown, "-of", "json", str(path)]

@@ -133,7 +133,17 @@ from reactor_runtime.scratch_folder import ScratchFolder
 
 folder = ScratchFolder("recordings", Path(sys.argv[1]))
 folder.open()
-shelf = Shelf(folder, max_bytes=1 << 30, keep_s=300, clock=SystemClock(), metrics=Metrics())
+def shelf_that_leaves(free):
+    return Shelf(
+        folder,
+        max_bytes=1 << 30,
+        min_free_bytes=free,
+        keep_s=300,
+        clock=SystemClock(),
+        metrics=Metrics(),
+    )
+
+shelf = shelf_that_leaves(0)
 recording = shelf.begin()
 for number in range(10):
     shelf.store(recording, (number, number + 1), b"f" * 200_000, b"")
@@ -145,6 +155,13 @@ except OSError as error:
 print([each.number for each in recording.segments], recording.next_number())
 shelf.store(recording, (11, 12), b"f" * 200_000, b"")
 print([each.number for each in recording.segments])
+shelf.end(recording)
+polite = shelf_that_leaves(500_000)
+second = polite.begin()
+try:
+    polite.store(second, (0, 1), b"f" * 200_000, b"")
+except OSError as error:
+    print(error.strerror)
 shelf.close()
 """
 
@@ -167,11 +184,12 @@ def test_on_a_full_disk_the_oldest_seconds_make_room(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    kept, refused, after, again = done.stdout.splitlines()
+    kept, refused, after, again, polite = done.stdout.splitlines()
     assert kept in ("[5, 6, 7, 8, 9]", "[6, 7, 8, 9]")
-    assert refused == "No space left on device"
+    assert refused == "there is too little room on the disk"
     assert after == f"{kept} 10"  # all of it would not have been enough
     assert again.endswith(", 10]")
+    assert polite == "there is too little room on the disk"
 
 
 def test_a_segment_larger_than_everything_may_be_is_refused_alone(make_shelf: MakeShelf) -> None:
