@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import threading
 from collections.abc import Callable
 from itertools import pairwise
@@ -10,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, until
+from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, until, video
 from tests.unit.recording.material import (
     BRIGHT,
     DARK,
     FPS,
     beep,
     beeps,
+    flashes,
     is_loud,
     levels,
     needs_ffprobe,
@@ -361,3 +363,49 @@ async def test_sound_that_is_there_before_its_picture_is_kept(
     await studio.end(recording)
     heard = beeps(studio.write(recording, tmp_path / "film.mp4"))
     assert heard[0] < 0.03
+
+
+@pytest.mark.parametrize(("rate", "size"), [(16_000, 441), (44_100, 1000), (8_000, 1)])
+async def test_sound_of_any_rate_in_chunks_of_any_length_stays_with_its_picture(
+    make_studio: MakeStudio, tmp_path: Path, rate: int, size: int
+) -> None:
+    studio = make_studio(video(), audio(rate=rate))
+    recording = studio.begin()
+    for second in range(3):
+        at = np.arange(rate)
+        is_loud = at < rate // 4
+        wave = (20_000 * np.sin(2 * np.pi * 1000 * at / rate) * is_loud).astype(np.int16)[None]
+        level = BRIGHT if second % 2 else DARK
+        pixels = np.full((FPS, *SIZE[::-1], 3), level, np.uint8)
+        await until(lambda: bool(studio.stream.has_room(FPS)))
+        if second == 1:  # in many chunks, of which the first has the pictures
+            first, rest = wave[:, : rate - 5 * size], wave[:, rate - 5 * size :]
+            studio.stream.put(make_chunk({"main": pixels}, {"voice": first}, pinned_fps=None))
+            for start in range(0, rest.shape[1], size):
+                piece = rest[:, start : start + size]
+                studio.stream.put(make_chunk(audio={"voice": piece}, pinned_fps=None))
+        else:
+            studio.stream.put(make_chunk({"main": pixels}, {"voice": wave}, pinned_fps=None))
+    await until(lambda: recording.time.now(CLOCK.now()) > 2.9, 20)
+    await studio.end(recording)
+    path = studio.write(recording, tmp_path / "film.mp4")
+    assert len(flashes(path)) == 1
+    assert max(map(abs, offsets(path))) <= 1 / FPS
+
+
+async def test_many_sessions_leave_nothing_open(make_studio: MakeStudio) -> None:
+    studio = make_studio()
+
+    async def one_session(frames: int) -> None:
+        recording = studio.begin()
+        await play(studio, range(frames))
+        await until(lambda: recording.time.has_begun)
+        await studio.end(recording)
+        studio.follow(SessionState.READY)
+
+    await one_session(12)
+    before = len(os.listdir("/proc/self/fd")), threading.active_count()
+    for _ in range(15):
+        await one_session(3)
+    after = len(os.listdir("/proc/self/fd")), threading.active_count()
+    assert after == before
