@@ -24,7 +24,7 @@ class NodeOffer(_Message):
         incarnation: A fresh id for every start of the agent's process.
         host_id: Shared by agents that share a loopback interface.
         procs: How many processes it may hold at a time.
-        devices: Number of CUDA devices.
+        devices: Ids of its CUDA devices, which another agent of the same host may have too.
     """
 
     agent_id: str = Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$")
@@ -33,7 +33,7 @@ class NodeOffer(_Message):
     address: str = Field(max_length=64)
     interface: str = Field(max_length=64)
     procs: int = Field(ge=1, le=4096)
-    devices: int = Field(default=0, ge=0)
+    devices: tuple[str, ...] = Field(default=(), max_length=1024)
     labels: dict[str, str] = Field(default_factory=dict)
 
 

@@ -13,7 +13,7 @@ from reactor_runtime.launcher.agent import Agent
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.network import choose_address, host_id
-from reactor_runtime.launcher.rendezvous_store import count_devices
+from reactor_runtime.launcher.rendezvous_store import visible_devices
 from reactor_runtime.launcher.tether import adopt_orphans, die_with_parent, leave_unless_child_of
 
 
@@ -63,7 +63,7 @@ def run_agent(settings: AgentSettings) -> int:
         address=address.address,
         interface=address.interface,
         procs=settings.procs,
-        devices=count_devices(),
+        devices=visible_devices(),
         labels=settings.labels,
     )
     agent = Agent(offer, ControlClient(settings.control, settings.token), _folder(settings))

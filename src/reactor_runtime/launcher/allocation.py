@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.contracts import DistributedJob
 
+_NONE_SHARED = "and two processes cannot share one under nccl"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
@@ -39,12 +41,12 @@ def allocate(job: DistributedJob, seats: Sequence[Seat]) -> Allocation:
         return _without_enough(job, seats)
     if (missing := _without_devices(job, fitting)) is not None:
         return missing
-    able = [s for s in fitting if _lacks_devices(job, s.offer) is None]
+    able = [s for s in fitting if lacks_devices(job, s.offer.agent_id, s.offer.devices) is None]
     group = _compatible([s.offer for s in able], job.num_workers)
     if group is None:
         return Allocation(reason=_split_networks(able), can_ever=False)
     free = [s.offer for s in able if s.free >= job.procs_per_worker]
-    chosen = _compatible(free, job.num_workers)
+    chosen = _compatible(_apart(free) if job.comm_backend == "nccl" else free, job.num_workers)
     if chosen is None:
         return Allocation(
             reason=f"waits for {job.num_workers} nodes with {job.procs_per_worker} free procs "
@@ -71,23 +73,42 @@ def _without_enough(job: DistributedJob, seats: Sequence[Seat]) -> Allocation:
     return Allocation(reason=reason, can_ever=False)
 
 
-def _lacks_devices(job: DistributedJob, offer: NodeOffer) -> str | None:
-    if job.comm_backend != "nccl" or offer.devices >= job.procs_per_worker:
+def lacks_devices(job: DistributedJob, node: str, devices: Sequence[str]) -> str | None:
+    """Return why *node* cannot have a part of *job* for want of devices, ``None`` if it can."""
+    if job.comm_backend != "nccl" or len(devices) >= job.procs_per_worker:
         return None
-    if offer.devices == 0:
-        return f"node {offer.agent_id} has no CUDA device"
+    if not devices:
+        return f"node {node} has no CUDA device"
     return (
-        f"node {offer.agent_id} has {offer.devices} CUDA devices for {job.procs_per_worker} "
-        "processes, and two processes cannot share one under nccl"
+        f"node {node} has {len(devices)} CUDA devices for {job.procs_per_worker} "
+        f"processes, {_NONE_SHARED}"
     )
 
 
 def _without_devices(job: DistributedJob, fitting: Sequence[Seat]) -> Allocation | None:
-    lacking = [text for s in fitting if (text := _lacks_devices(job, s.offer))]
-    if len(fitting) - len(lacking) >= job.num_workers:
+    if job.comm_backend != "nccl":
+        return None
+    offers = [s.offer for s in fitting]
+    lacking = [t for o in offers if (t := lacks_devices(job, o.agent_id, o.devices))]
+    able = [o for o in offers if lacks_devices(job, o.agent_id, o.devices) is None]
+    apart = _apart(able)
+    lacking += [f"node {o.agent_id} has the devices of another, {_NONE_SHARED}"
+                for o in able if o not in apart]  # fmt: skip
+    if len(apart) >= job.num_workers:
         return None
     reason = f"comm_backend nccl: {'; '.join(lacking)}; use gloo or other nodes"
     return Allocation(reason=reason, can_ever=False, is_refused=True)
+
+
+def _apart(offers: Sequence[NodeOffer]) -> list[NodeOffer]:
+    """Return as many of *offers*, in their order, as have no device in common."""
+    taken: set[str] = set()
+    apart = []
+    for offer in offers:
+        if taken.isdisjoint(offer.devices):
+            taken.update(offer.devices)
+            apart.append(offer)
+    return apart
 
 
 def _compatible(offers: Sequence[NodeOffer], count: int) -> tuple[NodeOffer, ...] | None:

@@ -51,10 +51,22 @@ class Rendezvous(_Strict):
         interface: Network interface on every node; each agent's own when not given.
     """
 
-    kind: Literal["static"] = "static"
+    kind: str = "static"
     port: int | None = Field(default=None, ge=1, le=65535)
     join_timeout_s: float = Field(default=60.0, gt=0, le=86400)
     interface: str | None = None
+
+    @field_validator("kind")
+    @classmethod
+    def _is_planned(cls, value: str) -> str:
+        if value == "c10d":
+            raise ValueError(
+                "c10d gives nodes their ranks by itself, in whatever order it finds them; the plan "
+                "says which node runs which ranks: leave kind at static"
+            )
+        if value != "static":
+            raise ValueError(f"{value!r} is no kind of rendezvous; leave it at static")
+        return value
 
 
 class Checkpoint(_Strict):

@@ -4,10 +4,12 @@ torchrun sends what ranks print to files; this follows them. A rank that is kill
 what it has written is in its file.
 """
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 _MAX_LINE = 64 * 1024
+_MOST = 4 * 1024**2
 # What torch says of every store that is held by somebody else, as ours always is: no fault.
 _EXPECTED = b"TORCHELASTIC_USE_AGENT_STORE is enabled so ignoring the error"
 
@@ -20,12 +22,17 @@ class NodeLog:
         self._first_rank, self._procs = first_rank, procs
         self._open: dict[Path, _Tail] = {}
 
-    def poll(self, log_dir: Path, torchrun_log: Path, *, is_last: bool = False) -> bytes:
-        """Return the lines that are new, tagged; with *is_last* a line without an end too."""
+    def poll(self, log_dir: Path, torchrun_log: Path, *, is_last: bool = False) -> Iterator[bytes]:
+        """Yield the lines that are new, tagged, in pieces; with *is_last* to the very end.
+
+        Before the last time at most ``_MOST`` bytes of each file, so that who writes faster than
+        this reads keeps nobody from looking at anything else.
+        """
         for path, who in self._files(log_dir, torchrun_log):
             if path not in self._open and path.exists():
                 self._open[path] = _Tail(path, f"[{self._tag} {who}] ".encode())
-        return b"".join(part for tail in self._open.values() for part in tail.read(is_last))
+        for tail in self._open.values():
+            yield from tail.read(is_last)
 
     def _files(self, log_dir: Path, torchrun_log: Path) -> Iterator[tuple[Path, str]]:
         yield torchrun_log, "torchrun"
@@ -44,17 +51,16 @@ class _Tail:
         self._offset, self._rest = 0, b""
 
     def read(self, is_last: bool) -> Iterator[bytes]:
+        enough = math.inf if is_last else self._offset + _MOST
         with self._path.open("rb") as file:
             file.seek(self._offset)
-            while chunk := file.read(_MAX_LINE):
+            while self._offset < enough and (chunk := file.read(_MAX_LINE)):
                 self._offset += len(chunk)
                 *lines, self._rest = (self._rest + chunk).split(b"\n")
-                for line in lines:
-                    if _EXPECTED not in line:
-                        yield self._tag + line + b"\n"
                 if len(self._rest) >= _MAX_LINE:
-                    yield self._tag + self._rest + b"\n"
+                    lines.append(self._rest)
                     self._rest = b""
+                yield b"".join(self._tag + line + b"\n" for line in lines if _EXPECTED not in line)
         if is_last and self._rest:
             yield self._tag + self._rest + b"\n"
             self._rest = b""

@@ -78,9 +78,11 @@ class NodeProcess:
                 self.cancel()
             if is_cancelled:
                 _wait_a_little(keeper)
-            sink(log.poll(self._log_dir, self._torchrun_log))
+            for lines in log.poll(self._log_dir, self._torchrun_log):
+                sink(lines)
         self._close_pipe(keeper)
-        sink(log.poll(self._log_dir, self._torchrun_log, is_last=True))
+        for lines in log.poll(self._log_dir, self._torchrun_log, is_last=True):
+            sink(lines)
         return self._verdict(keeper.returncode, was_stopped=stop.is_set())
 
     def assure(self) -> None:

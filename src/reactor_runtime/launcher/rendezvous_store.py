@@ -114,8 +114,8 @@ def _listen(address: str, port: int) -> socket.socket:
     return listener
 
 
-def count_devices() -> int:
-    """Return the number of CUDA devices, loading torch so that no task has to wait for it.
+def visible_devices() -> tuple[str, ...]:
+    """Return the ids of the CUDA devices, loading torch so that no task has to wait for it.
 
     Raises:
         SettingError: There is no torch.
@@ -126,4 +126,7 @@ def count_devices() -> int:
     except ImportError as error:
         wanted = f"it for its torchrun: pip install torch ({error})"
         raise SettingError("torch", "no such package", wanted) from error
-    return int(torch.cuda.device_count()) if torch.cuda.is_available() else 0
+    if not torch.cuda.is_available():
+        return ()
+    found = map(torch.cuda.get_device_properties, range(torch.cuda.device_count()))
+    return tuple(str(getattr(each, "uuid", number)) for number, each in enumerate(found))

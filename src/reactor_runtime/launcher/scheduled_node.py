@@ -15,8 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reactor_runtime.errors import NodeNetworkError, RendezvousError
+from reactor_runtime.errors import NodeNetworkError, RendezvousError, SettingError
 from reactor_runtime.launcher.agent_messages import Outcome
+from reactor_runtime.launcher.allocation import lacks_devices
 from reactor_runtime.launcher.checkpoints import newest_checkpoint
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.failures import RankFailure, first_cause
@@ -24,7 +25,12 @@ from reactor_runtime.launcher.meeting import Place, meet
 from reactor_runtime.launcher.network import NodeAddress, choose_address
 from reactor_runtime.launcher.node_process import NodeProcess
 from reactor_runtime.launcher.plan import plan_group
-from reactor_runtime.launcher.rendezvous_store import HeldStore, StoreClient, within
+from reactor_runtime.launcher.rendezvous_store import (
+    HeldStore,
+    StoreClient,
+    visible_devices,
+    within,
+)
 from reactor_runtime.launcher.scheduler_env import SchedulerPlace
 from reactor_runtime.launcher.torchrun import NodePlace
 
@@ -68,8 +74,12 @@ class ScheduledNode:
         Raises:
             RendezvousError: The nodes did not meet.
             NodeNetworkError: The interface will not do, or the master's name is unknown.
+            SettingError: The job wants devices that this node does not have.
         """
         place = self._place
+        lack = lacks_devices(self._job, str(place.node_rank), visible_devices())
+        if lack is not None:
+            raise SettingError("comm_backend", f"nccl, and {lack}", "gloo, or other nodes")
         master = resolved(place.master, self._job.rendezvous.join_timeout_s)
         shown = f"[{master}]" if ":" in master else master
         endpoint = f"{shown}:{place.port}"

@@ -106,6 +106,33 @@ def test_nodes_that_cannot_start_end_the_launch_with_the_reason(tmp_path: Path) 
     assert bearing(MARK) == {}
 
 
+def without_cuda() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has CUDA")
+
+
+def test_nccl_without_cuda_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    without_cuda()
+    job = write_job(tmp_path, "gloo.py", "sum", comm_backend="nccl")
+    run = start("launch", str(job), cwd=tmp_path)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 1
+    wanted = "comm_backend nccl: node agent0 has no CUDA device; node agent1 has no CUDA device"
+    assert f"job job-1 failed: {wanted}; use gloo or other nodes" in err
+    assert list(tmp_path.glob("summed-*")) == []
+
+
+def test_nccl_without_cuda_is_refused_under_a_scheduler_too(tmp_path: Path) -> None:
+    without_cuda()
+    job = str(write_job(tmp_path, "gloo.py", "sum", comm_backend="nccl"))
+    run = start("launch", job, "--from-env", "slurm", cwd=tmp_path, **SLURM[1])
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 2
+    assert "nccl, and node 1 has no CUDA device; wanted gloo, or other nodes" in err
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, status: int) -> None:
     run = start("launch", str(write_job(tmp_path, "act.py", "sleep")), cwd=tmp_path)

@@ -358,11 +358,25 @@ def test_nccl_without_cuda_is_refused_before_anything_starts_and_names_the_node(
     job = control.submit(comm_backend="nccl")
     assert (job.state, job.attempts) == (JobState.FAILED, ())
     assert "node a has no CUDA device; node b has no CUDA device" in job.reason
-    control.agent("c", devices=1)
+    control.agent("c", devices=["gpu-1"])
     job = control.submit(comm_backend="nccl", num_workers=1, procs_per_worker=2, labels={})
     assert "node c has 1 CUDA devices for 2 processes" in job.reason
     job = control.submit(comm_backend="nccl", num_workers=1)
     assert job.state is JobState.STARTING
+    control.agent("d", devices=["gpu-1"])  # another agent of the same machine
+    job = control.submit(comm_backend="nccl", labels={})
+    assert job.state is JobState.FAILED
+    assert "node d has the devices of another, and two processes cannot share one" in job.reason
+    control.agent("e", devices=["gpu-2"])
+    job = control.submit(comm_backend="nccl")
+    assert job.attempt is not None
+    assert [task.agent_id for task in job.attempt.tasks] == ["c", "e"]
+
+
+def test_under_gloo_agents_may_have_the_same_devices(empty: Control) -> None:
+    empty.agent("a", devices=["gpu-1"])
+    empty.agent("b", devices=["gpu-1"])
+    assert empty.submit().state is JobState.STARTING
 
 
 def test_loopback_will_do_on_one_host_only(empty: Control) -> None:

@@ -11,7 +11,6 @@ import pytest
 from reactor_runtime.errors import SourceError
 from reactor_runtime.launcher.checkpoints import newest_checkpoint
 from reactor_runtime.launcher.file_shelf import FileShelf
-from reactor_runtime.launcher.node_log import NodeLog
 from reactor_runtime.launcher.source_bundle import hash_file, pack_source, unpack_source
 from reactor_runtime.launcher.task_run import matching
 
@@ -108,22 +107,6 @@ def test_outputs_that_match_and_none_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").touch()
     (tmp_path / "w" / "l.txt").symlink_to(tmp_path / "secret.txt")
     assert sorted(matching(tmp_path / "w", ("**/*.txt", "b.*"))) == ["b.txt", "d/a.txt"]
-
-
-def test_lines_are_tagged_and_a_killed_ranks_last_words_are_kept(tmp_path: Path) -> None:
-    rank = tmp_path / "run" / "attempt_0" / "1"
-    rank.mkdir(parents=True)
-    torchrun = tmp_path / "torchrun.log"
-    torchrun.write_text("up\nTORCHELASTIC_USE_AGENT_STORE is enabled so ignoring the error.\n")
-    (rank / "stdout.log").write_text("one\ntw")
-    log = NodeLog("job", 1, 2, 2)
-    assert log.poll(tmp_path, torchrun) == b"[job node1 torchrun] up\n[job node1 rank3] one\n"
-    with (rank / "stdout.log").open("a") as file:
-        file.write("o\nlast")
-    (rank / "stderr.log").write_text("warning\n")
-    words = log.poll(tmp_path, torchrun)
-    assert words == b"[job node1 rank3] two\n[job node1 rank3] warning\n"
-    assert log.poll(tmp_path, torchrun, is_last=True) == b"[job node1 rank3] last\n"
 
 
 def test_the_newest_complete_checkpoint(tmp_path: Path) -> None:
