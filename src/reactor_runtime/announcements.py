@@ -60,4 +60,5 @@ def announce_address(settings: ServeSettings, port: int) -> None:
 def _show_page(address: str) -> None:
     import webbrowser
 
-    webbrowser.open(address)
+    if not webbrowser.open(address):
+        announce(f"No browser was found to open {address} in")

@@ -15,6 +15,7 @@ EVENT = "reactor_event"  # LogRecord attributes that our own loggers set
 FIELDS = "reactor_fields"
 
 _MAX_TRACEBACK = 64_000  # characters
+_TRACEBACK = "Traceback (most recent call last):"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _RESERVED = frozenset({"timestamp", "level", "logger", "event", "exception", "stack"})
 
@@ -28,6 +29,13 @@ def as_fields(fields: Mapping[str, Any], logger: str) -> dict[str, Any]:
 def one_line(text: str) -> str:
     """Return *text* with control characters escaped, so that a record stays one line."""
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def _block(stacks: Any) -> str:
+    """Return stacks, by thread or rank, as lines."""
+    if not isinstance(stacks, Mapping):
+        return str(stacks)
+    return "\n".join(f"{name}:\n{text}" for name, text in stacks.items())
 
 
 class LineFormatter(logging.Formatter):
@@ -73,7 +81,11 @@ class LineFormatter(logging.Formatter):
             }
         if self._as_json:
             return json.dumps(entry, default=repr)
-        return str(self._console(None, record.levelname.lower(), self._flat(entry)))
+        stacks = entry.pop("stacks", None)
+        flat = self._flat(entry)
+        if stacks:  # many lines are read as lines, not as one with escapes in it
+            flat["stack"] = _block(stacks)
+        return str(self._console(None, record.levelname.lower(), flat))
 
     def _entry(self, record: logging.LogRecord) -> dict[str, Any]:
         own = getattr(record, FIELDS, None)
@@ -84,10 +96,18 @@ class LineFormatter(logging.Formatter):
             event = getattr(record, EVENT, "")
         entry = {**self._head(record, event), **self._fields, **own}
         if record.exc_info:
-            entry["exception"] = self._traceback(self.formatException(record.exc_info))
+            entry["exception"] = self._traceback(self._told(record.exc_info))
         if record.stack_info:
             entry["stack"] = self._traceback(self.formatStack(record.stack_info))
         return entry
+
+    def _told(self, exc_info: Any) -> str:
+        """Return an exception with its traceback, which one of a rank has in its notes."""
+        error = exc_info[1]
+        notes = "\n".join(getattr(error, "__notes__", None) or ())
+        if error is not None and error.__traceback__ is None and _TRACEBACK in notes:
+            return notes  # it ends with what would stand above it
+        return self.formatException(exc_info)
 
     @staticmethod
     def _head(record: logging.LogRecord, event: str) -> dict[str, Any]:

@@ -320,7 +320,9 @@ def _check_unknown_key(file: ManifestFile, place: Place, known: frozenset[str]) 
     meant = _near_miss(key, known)
     if meant is not None:
         wanted = ".".join([*map(str, place[:-1]), meant])
-        raise ManifestError(str(file.path), dotted, "an unknown key", f"{wanted}?", line)
+        raise ManifestError(
+            str(file.path), dotted, "an unknown key", f"a known one: {wanted}?", line
+        )
     if len(place) == 1 and key in _RUNTIME_KEYS - {"config", "env", "host", "port"}:
         found = "it at the top level"
         raise ManifestError(str(file.path), dotted, found, f"runtime.{key}", line)

@@ -80,6 +80,7 @@ class ModelLife:
             self._stage.recordings = self._shelf
             self._model = self._make(model_class)
         except ConfigurationError as error:
+            log.debug("model_import_failed", exc_info=error.__cause__ or error)
             print_error(error)
             return ExitStatus.WRONG_SETTINGS
         except TypeError as error:  # what the class declares cannot be; raised by the contract

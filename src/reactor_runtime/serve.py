@@ -30,7 +30,8 @@ from reactor_runtime.busy_threads import busy_threads
 from reactor_runtime.errors import AddressError, ConfigurationError, SettingError
 from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.listening_socket import keep_from_forks, open_sockets
-from reactor_runtime.log import configure
+from reactor_runtime.log import configure, get_logger
+from reactor_runtime.setting_table import misspelt_variables
 from reactor_runtime.settings import ServeSettings, resolve_settings
 from reactor_runtime.stop_signals import StopSignals
 
@@ -67,6 +68,8 @@ def main() -> NoReturn:
 def run(settings: ServeSettings) -> ExitStatus:
     """Serve until stopped; returns why it ended. Call it on the main thread."""
     configure(settings.log_format, settings.log_level)
+    for name, meant in misspelt_variables(os.environ):
+        get_logger(__name__).warning("unknown_variable", name=name, meant=meant)
     try:
         sockets = open_sockets(settings.host, settings.port)
     except ConfigurationError as error:

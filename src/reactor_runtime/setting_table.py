@@ -3,7 +3,8 @@
 Imported by ``reactor --help``: nothing heavier than the standard library.
 """
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from reactor_runtime import setting_kinds as kinds
@@ -44,6 +45,8 @@ def _session_uploads(values: Mapping[str, Any]) -> int:
 
 _SERVER, _MODEL, _TIME, _MEDIA, _LOGS = "Server", "Model", "Time limits", "Media", "Logs"
 _UPLOADS, _RECORDINGS = "Files from clients", "Recordings"
+
+_OTHER_VARIABLES = ("REACTOR_WEIGHTS_PATH", "REACTOR_WORKERS")
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -359,3 +362,13 @@ SETTINGS: tuple[Setting, ...] = (
         about="The least important lines written.",
     ),
 )
+
+
+def misspelt_variables(environ: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each variable that is nearly one of ours and none, with the one it is near."""
+    known = (*(setting.variable for setting in SETTINGS), *_OTHER_VARIABLES)
+    for name in sorted(environ):
+        if name.upper().startswith("REACTOR_") and name not in known:
+            near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)
+            if near:
+                yield name, near[0]

@@ -116,12 +116,38 @@ def test_open_shows_the_page_in_the_browser(tmp_path: Path) -> None:
     browser, shown = tmp_path / "browser", tmp_path / "shown"
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {shown}.part && mv {shown}.part {shown}\n')
     browser.chmod(0o700)
-    with serving(LOAD_BREAKS, "--open", BROWSER=f"{browser} %s") as served:
+    command = f"{browser} %s"
+    with serving(LOAD_BREAKS, "--open", REACTOR_PROT="1", BROWSER=command) as served:
         deadline = time.monotonic() + 10
         while not shown.exists():
             assert time.monotonic() < deadline
             time.sleep(0.02)  # polling another process: it has no condition to wait on
         assert shown.read_text() == f"{served.url}/"
+        assert "unknown_variable" in served.log()  # beside it, a misspelt one is pointed at
+        assert "REACTOR_PORT" in served.log()
+
+
+def test_a_browser_that_is_not_there_is_told(tmp_path: Path) -> None:
+    nothing = tmp_path / "empty"
+    nothing.mkdir()
+    env = {"BROWSER": "", "PATH": str(nothing), "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    with serving(LOAD_BREAKS, "--open", ready=True, cwd=ROOT, **env) as served:
+        deadline = time.monotonic() + 10
+        while "No browser was found to open" not in served.log():
+            assert time.monotonic() < deadline, served.log()
+            time.sleep(0.02)  # polling another process: it has no condition to wait on
+
+
+def test_at_debug_level_an_import_that_fails_has_its_traceback(tmp_path: Path) -> None:
+    (tmp_path / "told.py").write_text("import deeper\n")
+    (tmp_path / "deeper.py").write_text("def dig():\n    raise ValueError('rock')\n\ndig()\n")
+    flags = ("--port", "0", "--log-level", "debug")
+    status, lines, _ = run_to_its_end("told:Told", *flags, cwd=tmp_path)
+    assert status == 2
+    text = "\n".join(lines)
+    assert "\nreactor: cannot import told:Told: deeper.py, line 2: ValueError: rock" in text
+    assert "Traceback" in text
+    assert "in dig" in text
 
 
 @pytest.mark.parametrize(("how", "wanted"), [("exit", 3), ("kill", -signal.SIGKILL)])

@@ -43,6 +43,8 @@ def test_a_live_session_ends_with_its_hook_once(
     with serving(DIARY, *WORLDS[ranks], DIARY=str(diary)) as served:
         post(served, "/start_session")
         assert stop_in_time(served, sig, 3) == 0
+        assert "session_ended" in served.log()
+        assert "evicted" not in served.log()
         assert "Traceback" not in served.log()
     assert diary.read_text() == "started\n" * ranks + "ended\n" * ranks
 

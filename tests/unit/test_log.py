@@ -416,3 +416,22 @@ def test_long_values_are_cut(lines: Lines) -> None:
     (line,) = lines()
     assert len(line["text"]) < 5_000
     assert len(line["many"]) == 64
+
+
+def test_stacks_are_lines_in_text_and_a_field_in_json() -> None:
+    text, as_json = io.StringIO(), io.StringIO()
+    for log_format, stream in (("text", text), ("json", as_json)):
+        configure(log_format, "info", stream=stream)
+        get_logger("reactor_runtime.x").error("model_is_stuck", stacks={"rank 0": "File a\n  b"})
+    assert "rank 0:\nFile a\n  b" in text.getvalue()
+    assert json.loads(as_json.getvalue())["stacks"] == {"rank 0": "File a\n  b"}
+
+
+def test_an_exception_of_a_rank_is_told_once() -> None:
+    stream = io.StringIO()
+    configure("text", "info", stream=stream)
+    error = ValueError("boom")
+    error.add_note("on rank 1:\nTraceback (most recent call last):\n  File x\nValueError: boom")
+    get_logger("reactor_runtime.x").error("step_failed", exc_info=error)
+    assert stream.getvalue().count("ValueError: boom") == 1
+    assert "on rank 1:" in stream.getvalue()

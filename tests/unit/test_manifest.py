@@ -121,7 +121,7 @@ def test_a_near_miss_in_a_recording_is_an_error(write: Write, is_top: bool) -> N
     ):
         text = f"runtime:\n  import: a:B\n{'' if is_top else '  '}{line}\n"
         error = refused(write(text))
-        assert error.wanted == f"{place}{meant}?"
+        assert error.wanted == f"a known one: {place}{meant}?"
         assert error.line == 3
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from reactor_runtime.errors import ConfigurationError, ManifestError, SettingError
 from reactor_runtime.setting_kinds import Resolution, TurnServer
-from reactor_runtime.setting_table import SETTINGS
+from reactor_runtime.setting_table import SETTINGS, misspelt_variables
 from reactor_runtime.settings import (
     EffectiveSettings,
     ServeSettings,
@@ -270,3 +270,18 @@ def test_the_deployment_has_the_last_word_on_recording(
     (tmp_path / "reactor.yaml").write_text(f"runtime:\n  import: a:B\n{section}")
     settings = resolve_settings(tmp_path, {"record": flag}, {}).settings
     assert settings.is_recorded is is_recorded
+
+
+def test_a_variable_that_is_nearly_one_of_ours_is_found() -> None:
+    names = [
+        "REACTOR_PROT",
+        "REACTOR_PORT",
+        "REACTOR_WORKERS",
+        "REACTOR_LOGLEVEL",
+        "REACTOR_X",
+        "A",
+    ]
+    assert list(misspelt_variables(names)) == [
+        ("REACTOR_LOGLEVEL", "REACTOR_LOG_LEVEL"),
+        ("REACTOR_PROT", "REACTOR_PORT"),
+    ]

@@ -122,7 +122,7 @@ class InProcessHost(ModelHost):
         if not await self._thread.join(self._settings.stop_timeout_s):
             self._thread.cancel()
             if not await self._thread.join(1.0):
-                log.error("model_is_stuck", where=dict(self.stacks()))
+                log.error("model_is_stuck", stacks=dict(self.stacks()))
         self._close("stopped")
 
     def _live(self, loop: AuthorLoop) -> None:

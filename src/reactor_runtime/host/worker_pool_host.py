@@ -142,7 +142,7 @@ class WorkerPoolHost(ModelHost):
 
         def kill() -> None:
             if self._loaded.done() and (stacks := self.stacks()):
-                log.error("model_is_stuck", where=dict(stacks))
+                log.error("model_is_stuck", stacks=dict(stacks))
             self._parts.group.shutdown()
 
         killer.start(kill)

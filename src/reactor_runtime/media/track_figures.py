@@ -50,7 +50,6 @@ class TrackFigures:
         self._codecs = {codec: CodecFigures(track, codec, metrics) for codec in codecs}
         self._shown = Flow()
         self._late = self._dropped = 0
-        self._emitted = metrics.frames_emitted.labels(track)
         self._late_ticks = metrics.late_ticks.labels(track)
 
     def of(self, codec: Codec) -> CodecFigures:
@@ -59,7 +58,8 @@ class TrackFigures:
 
     def emitted(self, frames: int) -> None:
         """Note frames that came from the model."""
-        self._emitted.inc(frames)
+        # Not in __init__: a sound track has no frames, and no such figure.
+        self._metrics.frames_emitted.labels(self._track).inc(frames)
 
     def shown(self, now: float, *, is_late: bool) -> None:
         """Note a frame whose time had come."""

@@ -1,5 +1,6 @@
 """pydantic's errors as refusals, in words that repeat no text of the client's."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ _REASONS = {
     "string_unicode": "holds half a character (a lone surrogate)",
     "too_long": "has too many items",
 }
+_WORD = re.compile(r"[A-Za-z0-9_.-]{1,20}")
 _MOST_SHOWN = 10**15
 _MOST_LETTERS = 40
 _MOST_PATH_LETTERS = 60
@@ -42,7 +44,10 @@ def refusal(command: str, error: ValidationError) -> PayloadError:
     """Return the error that names the first wrong argument of *command*, and why it is."""
     meant = _furthest(error.errors(include_url=False))
     steps = _steps(meant[0])
-    reason = f"{_where(steps)}{_reason(meant)}"[:_MOST_REASON_LETTERS]
+    reason = f"{_where(steps)}{_reason(meant)}"
+    if meant[0]["type"] == "missing" and steps[1:]:
+        reason = f"lacks {_shown(steps[1:]).lstrip('.')}"
+    reason = reason[:_MOST_REASON_LETTERS]
     return PayloadError(command, short_name(steps[0]) if steps else None, reason)
 
 
@@ -101,7 +106,11 @@ def _reason(errors: Sequence[ErrorDetails]) -> str:
             own = error["msg"] if kind == REFUSED else f"is refused ({kind})"
             return _REASONS.get(kind, own)
         wanted.append(words)
-    return f"must be {' or '.join(dict.fromkeys(wanted))}, not {found(errors[0]['input'])}"
+    value = errors[0]["input"]
+    is_word = any(e["msg"].startswith("one of ") for e in errors) and isinstance(value, str)
+    # Where one of a few words is wanted, a word is no prompt: what was typed shows the slip.
+    shown = repr(value) if is_word and _WORD.fullmatch(value) else found(value)
+    return f"must be {' or '.join(dict.fromkeys(wanted))}, not {shown}"
 
 
 def _where(steps: Sequence[Any]) -> str:

@@ -168,7 +168,7 @@ class Audience:
     def drop(self, client: Client, reason: str) -> None:
         """Let *client* out and close its connection."""
         self._part(client, reason)
-        self._start_closing(client.connection)
+        self._start_closing(client.connection, reason)
 
     # --- parts of the above ---
 
@@ -190,7 +190,7 @@ class Audience:
     def _lost(self, client: Client, reason: str) -> None:
         # Not let out at once: this is called in the midst of a broadcast, or of an answer.
         log.info("client_lost", client=client.client_id, reason=reason)
-        self._start_closing(client.connection)
+        self._start_closing(client.connection, reason)
 
     def _unreadable(self, client: Client, error: WireError) -> None:
         self._wiring.tally.dropped("unreadable")
@@ -204,9 +204,7 @@ class Audience:
         except HostClosedError as error:
             log.debug("event_not_posted", reason=error.reason)
 
-    def _start_closing(self, connection: Connection) -> asyncio.Task[Any]:
-        return self._wiring.tasks.spawn(_close(connection), "close_connection")
-
-
-async def _close(connection: Connection) -> None:
-    await connection.close()
+    def _start_closing(
+        self, connection: Connection, reason: str = "closed by the server"
+    ) -> asyncio.Task[Any]:
+        return self._wiring.tasks.spawn(connection.close(reason), "close_connection")

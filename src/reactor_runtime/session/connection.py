@@ -68,10 +68,10 @@ class Connection(ABC):
         """Return figures for operators: round trip, bitrate, packets lost, queue lengths."""
 
     @abstractmethod
-    async def close(self) -> None:
+    async def close(self, reason: str = "closed by the server") -> None:
         """Send what is queued, then close and release everything, within a bound.
 
-        Idempotent; reports ``closed`` once.
+        Idempotent; reports ``closed`` once, with *reason*.
         """
 
 

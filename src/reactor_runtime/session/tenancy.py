@@ -179,7 +179,7 @@ class Tenancy:
         closes = self._audience.dismiss([*notices, _notice(reason, told)])
         if self.tenure is not None:
             self.tenure.starting.settled.set()  # what is not applied by now never will be
-            log.info("session_ending", session=self.tenure.session_id, reason=reason.value)
+            log.info("session_ending", session=self.tenure.session_id, reason=_for_log(reason))
             work = self._clear(self.tenure, reason, closes)
             self._wiring.tasks.spawn(work, "session_ending")
 
@@ -291,7 +291,7 @@ class Tenancy:
         if self._outlet.stream is not None:
             self._outlet.stream.reset()
         self.tenure = None
-        log.info("session_ended", session=tenure.session_id, reason=reason.value)
+        log.info("session_ended", session=tenure.session_id, reason=_for_log(reason))
         mark(session=None)
         self._course.move(SessionEvent.CLEANUP_COMPLETE, reason=reason.value)
 
@@ -310,6 +310,11 @@ class Tenancy:
     @property
     def _session_id(self) -> str | None:
         return None if self.tenure is None else self.tenure.session_id
+
+
+def _for_log(reason: EndReason) -> str:
+    """Return *reason* for people: the protocol's word for a stop of the server says too much."""
+    return "server_stopping" if reason is EndReason.EVICTED else reason.value
 
 
 def _failed(what: str) -> str:

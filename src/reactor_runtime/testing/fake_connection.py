@@ -104,9 +104,9 @@ class FakeConnection(Connection):
         """Return no figures."""
         return {}
 
-    async def close(self) -> None:
+    async def close(self, reason: str = "closed by the server") -> None:
         """Close it; the session hears of it once."""
-        self.vanish("closed by the server")
+        self.vanish(reason)
 
     # --- what the client does ---
 

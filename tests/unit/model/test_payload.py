@@ -198,7 +198,7 @@ def test_good_values_arrive_as_their_declared_type(
         (list[int], {"a": 1}, "a list, not an object"),
         (list[int], "12", "a list, not text"),
         (list[list[float]], [[1], [2, math.nan]], "at [1][1]: must be a finite number"),
-        (tuple[int, str], [1], "at [1]: is missing"),
+        (tuple[int, str], [1], "lacks [1]"),
         (tuple[int, str], [1, "a", 2], "has too many items"),
         (set[dict], [{}], "was refused (TypeError)"),  # type: ignore[type-arg]
         (dict[str, int], {"a": 1.5}, "at .a: must be a whole number"),
@@ -211,9 +211,9 @@ def test_good_values_arrive_as_their_declared_type(
         (Json, {"a": [True]}, "at .a[0]: must be an object or a list or text or a number or null"),
         (int | list[int], [1, "x"], "at [1]: must be a whole number, not text"),
         (Pose | str, {"x": 1, "z": 2}, "at .z: is not known"),
-        (Pose | Options, {"y": 1}, "at .x: is missing"),
+        (Pose | Options, {"y": 1}, "lacks x"),
         (float | None, math.nan, "must be a finite number"),
-        (Pose, {"y": 1}, "at .x: is missing"),
+        (Pose, {"y": 1}, "lacks x"),
         (Pose, {"x": 1, "z": 2}, "at .z: is not known"),
         (Pose, {"x": True}, "at .x: must be a number, not true"),
         (Pose, [1, 2], "an object, not a list"),
@@ -223,10 +223,10 @@ def test_good_values_arrive_as_their_declared_type(
         (Bounded, {"share": 2}, "at .share: must be at most 1"),
         (Bounded, {"share": 0.25}, "was refused (ValueError)"),
         (Options, {"count": True}, "at .count: must be a whole number"),
-        (Options, {"ratio": 1}, "at .count: is missing"),
+        (Options, {"ratio": 1}, "lacks count"),
         (Options, {"count": 1, "rate": 2}, "at .rate: is not known"),
         (Request, {"name": "a", "inner": {"count": "1", "ratio": 1}}, "at .inner.count: must be a"),
-        (Request, {"name": "a"}, "at .inner: is missing"),
+        (Request, {"name": "a"}, "lacks inner"),
         (datetime.date, 5, "is refused (date_type)"),
         (datetime.date, math.nan, "must be JSON without NaN"),
         (Request, {"name": FILE, "inner": {}}, "must be JSON"),
@@ -548,3 +548,19 @@ def test_binding_is_quick() -> None:
     bind: Callable[..., Any] = CONTRACT.bind
     for _ in range(1000):
         bind("set_speed", {"speed": 3.0})
+
+
+class Moods(InputState):
+    mode: Literal["warm", "cold"] = "warm"
+
+
+class Moody(ReactorModel):
+    state: Moods
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [("hot", "not 'hot'"), ("a prompt of many words", "not text"), (3, "not 3")]
+)
+def test_a_word_that_is_none_of_a_few_is_shown(value: object, told: str) -> None:
+    with pytest.raises(PayloadError, match=told):
+        ModelContract.of(Moody).bind("set_mode", {"mode": value})

@@ -131,7 +131,7 @@ const REFUSALS = {
   superseded: "A newer one took its place before it could run",
   rate_limited: "Too many commands in a short time; it was not run",
   session_ended: "The session ended before it was answered",
-  publish_refused: "Another viewer is already sending to this input",
+  publish_refused: "The server did not take this input",
   clip_failed: "There is no clip",
   no_reply: "No answer within ten seconds",
   not_connected: "Not connected",
