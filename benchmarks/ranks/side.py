@@ -3,6 +3,7 @@
 python side.py MODULE:RUNNER WORLD_SIZE PART...
 """
 
+import asyncio
 import contextlib
 import importlib
 import json
@@ -124,11 +125,20 @@ class Side:
     def in_place(self):
         return self.chunks("in place")
 
+    def turn(self):
+        from turns import turns
+
+        return asyncio.run(turns(self.world_size))
+
 
 def main():
     runner, world_size, *parts = sys.argv[1:]
     side = Side(runner, int(world_size))
-    print(json.dumps({part: getattr(side, part)() for part in parts}))
+    measured = {}
+    for part in parts:
+        found = getattr(side, part)()
+        measured |= found if isinstance(found, dict) else {part: found}
+    print(json.dumps(measured))
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class Emitter:
             flushes = self._line.flushes
             async with self._line.order:
                 if await self._has_room(chunk, flushes, drop):
-                    self._put(chunk)
+                    self._put(chunk, flushes)
         self._began = self._clock.now()
 
     def begin(self) -> None:
@@ -108,9 +108,9 @@ class Emitter:
         """Let an ``emit`` that waits see whether there is room, or no reason to wait any more."""
         self._line.room.set()
 
-    def _put(self, chunk: Chunk) -> None:
+    def _put(self, chunk: Chunk, flushes: int) -> None:
         began = self._clock.now()
-        self._outlet.put(chunk)
+        self._outlet.put(chunk, lambda: self._line.flushes == flushes)
         # A step is not over before its frames are converted; the next chunk bears that time.
         self._owed_s = self._clock.now() - began
         self.frames = frames_in(chunk)

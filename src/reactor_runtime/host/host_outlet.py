@@ -87,7 +87,7 @@ class RankTiming:
         compute_s: The step itself, by rank, waits for input included.
         collect_s: From the last word to the ranks to the last answer.
         place_s: Making room for larger pictures; mostly 0.
-        copy_s: Converting what they emitted.
+        copy_s: Converting what they had emitted before, beside the step.
         room_s: Waiting for room in the queue.
     """
 
@@ -142,10 +142,11 @@ class HostOutlet(Protocol):
     thread that watches the host's. No method blocks on a client.
     """
 
-    def step_at(self, frames: int) -> float | None:
+    def step_at(self, frames: int, coming: int = 0) -> float | None:
         """Return the monotonic time from which a step making *frames* may start (the late gate).
 
-        ``None``: the queue has no room; ``on_room`` callbacks fire when it may have.
+        *coming* frames are on their way into the queue. ``None``: it has no room; ``on_room``
+        callbacks fire when it may have.
         """
         ...
 
@@ -157,8 +158,12 @@ class HostOutlet(Protocol):
         """Call *callback*, from any thread, whenever room may have appeared."""
         ...
 
-    def put(self, chunk: Chunk) -> None:
-        """Convert and queue *chunk*. On return the author may overwrite its arrays."""
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
+        """Convert *chunk*, and queue it unless it is not *wanted* by then.
+
+        On return the author may overwrite its arrays. *wanted* is asked in one step with the
+        queueing, so that what a ``flush`` makes unwanted is not queued behind it.
+        """
         ...
 
     def dropped(self, chunk: Chunk) -> None:

@@ -55,10 +55,10 @@ class PoolParts:
         *,
         clock: Clock,
         settings: HostSettings,
-        on_post: Callable[[], None],
+        wake: Callable[[], None],
     ) -> Self:
-        """Return the parts around *group*; *on_post* hears of every posted event."""
-        queue = EventQueue(on_post)
+        """Return the parts around *group*; *wake* is called, from any thread, when to look."""
+        queue = EventQueue(wake)
         gate = Gate(queue)
         feed = FrameFeed(contract.tracks, is_expected=lambda: queue.expects_clients)
         failures = ToldFailures(outlet, FailurePolicy(settings.on_failure))
@@ -71,7 +71,7 @@ class PoolParts:
             group=group,
             # Reads time out by the machine's clock, as those of a model in this process do.
             calls=RankCalls(group, feed, gate, settings=settings, clock=SystemClock()),
-            stage=PoolStage(outlet, gate, clock),
+            stage=PoolStage(outlet, gate, clock, on_landed=wake),
             teller=RankReportTeller(outlet, queue, gate, failures),
         )
 

@@ -18,7 +18,7 @@ from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.pool_parts import PoolParts
 from reactor_runtime.host.pool_stage import PoolStage
 from reactor_runtime.host.rank_calls import RankCalls
-from reactor_runtime.host.rank_messages import SessionFailed, StepResult
+from reactor_runtime.host.rank_messages import SessionClosed, SessionFailed, StepResult
 from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
 from reactor_runtime.host.rank_report_teller import told_cause
 from reactor_runtime.log import get_logger
@@ -144,6 +144,8 @@ class PoolPump:
         replies = result.payloads
         self._is_asking = all(reply.is_asking for reply in replies)
         for report in replies[0].reports:
+            if isinstance(report, SessionClosed):
+                own.stage.in_flight.settle()  # what is of that session must not come after it
             if not (isinstance(verb, FailSession) and isinstance(report, SessionFailed)):
                 own.teller.tell(report)
         own.stage.show(result, began)
@@ -156,7 +158,7 @@ class PoolPump:
         if not self._is_asking:
             return self._poll()
         self._pause_s = IDLE_PAUSE_S
-        allowed_at = own.outlet.step_at(own.stage.frames)
+        allowed_at = own.outlet.step_at(own.stage.frames, own.stage.in_flight.frames)
         if allowed_at is None:
             return None
         begin_at, now = max(allowed_at, self._not_before), own.clock.now()
@@ -217,7 +219,7 @@ class PoolPump:
                 number=turn.number,
                 step_s=own.clock.now() - began,
                 apply_s=apply_s,
-                wait_s=own.calls.waited_s + own.stage.spent.room_s,
+                wait_s=own.calls.waited_s + own.stage.room_s,
                 refused=step.refused,
                 idle=idle,
                 is_last=counts and session.count_step(),
@@ -235,6 +237,6 @@ def timing_of(calls: RankCalls, stage: PoolStage) -> RankTiming:
         compute_s=calls.timing.compute_s,
         collect_s=calls.timing.collect_s,
         place_s=calls.timing.place_s,
-        copy_s=stage.spent.copy_s,
-        room_s=stage.spent.room_s,
+        copy_s=stage.in_flight.take_seconds(),
+        room_s=stage.room_s,
     )

@@ -1,12 +1,12 @@
 """PoolStage: from what the ranks emitted to the stream, in order, as fast as there is room."""
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.host.chunk_assembly import assemble, outputs_of, stray_rank
+from reactor_runtime.host.chunk_in_flight import ChunkInFlight
 from reactor_runtime.host.chunk_of import frames_in
 from reactor_runtime.host.host_outlet import Chunk, HostOutlet
 from reactor_runtime.host.live_session import Gate
@@ -16,14 +16,6 @@ from reactor_runtime.log import get_logger
 log = get_logger(__name__)
 
 _POLL_S = 1.0
-
-
-@dataclass(slots=True)
-class Spent:
-    """Seconds of a ``show``: waiting for room, and converting."""
-
-    room_s: float = 0.0
-    copy_s: float = 0.0
 
 
 class Flushes:
@@ -37,21 +29,28 @@ class Flushes:
 class PoolStage:
     """Shows Outputs on the pump's thread; flushes and rates come from any.
 
+    The last Output of a step is converted while the next step runs.
+
     Args:
         outlet: Where chunks go.
         gate: Whether anybody sees them.
         clock: The time.
+        on_landed: Called, on another thread, when a chunk is in the queue or will never be.
 
     Attributes:
         frames: Frames of the last chunk that was shown, which the next one is expected to have.
         pinned_fps: The author's rate; ``None`` while the measured one is used.
-        spent: Where the time of the last ``show`` went.
+        room_s: Seconds of the last ``show`` that were spent waiting for room.
+        in_flight: What is on its way into the queue.
     """
 
-    def __init__(self, outlet: HostOutlet, gate: Gate, clock: Clock) -> None:
+    def __init__(
+        self, outlet: HostOutlet, gate: Gate, clock: Clock, on_landed: Callable[[], None]
+    ) -> None:
         self.frames = 1
         self.pinned_fps: float | None = None
-        self.spent = Spent()
+        self.room_s = 0.0
+        self.in_flight = ChunkInFlight(outlet, clock, on_landed)
         self._outlet, self._gate, self._clock = outlet, gate, clock
         self._room = threading.Event()
         self._flushes = Flushes()
@@ -61,7 +60,7 @@ class PoolStage:
     def begin(self) -> None:
         """Note that a call begins whose Outputs may be flushed."""
         self._flushes.outputs = 0
-        self.spent = Spent()
+        self.room_s = 0.0
 
     def show(self, result: CallResult, started_at: float) -> None:
         """Show what the ranks emitted in a call that began at *started_at*.
@@ -72,7 +71,13 @@ class PoolStage:
         """
         flushes = self._flushes.count
         outputs = outputs_of(result)
-        measured_s = self._clock.now() - started_at + self._owed_s
+        if not outputs:
+            return
+        took_s = self._clock.now() - started_at + self._owed_s
+        self._owed_s = 0.0
+        self.in_flight.settle()
+        # A step and the conversion of the chunk before run side by side: the slower sets the pace.
+        measured_s = max(took_s, self.in_flight.took_s)
         for number, emitted in enumerate(outputs):
             self._warn_of_stray(emitted)
             chunk = assemble(
@@ -85,9 +90,11 @@ class PoolStage:
             is_flushed = number < self._flushes.outputs
             if chunk is None or is_flushed or not self._gate.is_open:
                 continue
+            self._settle_first()
             drop = emitted[0] is not None and emitted[0].drop
             if self._has_room(chunk, flushes, drop):
-                self._put(chunk)
+                self.frames = frames_in(chunk)
+                self.in_flight.start(chunk, lambda: self._is_wanted(flushes))
 
     def flush(self, outputs: int) -> None:
         """Drop what was emitted so far, of the call that runs the first *outputs*; any thread."""
@@ -108,7 +115,7 @@ class PoolStage:
     def _has_room(self, chunk: Chunk, flushes: int, drop: bool) -> bool:
         began = self._clock.now()
         try:
-            while self._gate.is_open and self._flushes.count == flushes:
+            while self._is_wanted(flushes):
                 self._room.clear()
                 if self._outlet.has_room(frames_in(chunk)):
                     return True
@@ -118,15 +125,16 @@ class PoolStage:
                 self._room.wait(_POLL_S)
             return False
         finally:
-            self.spent.room_s += self._clock.now() - began
+            self.room_s += self._clock.now() - began
 
-    def _put(self, chunk: Chunk) -> None:
+    def _settle_first(self) -> None:
+        """Wait for an Output of the same step; the next chunk bears the time."""
         began = self._clock.now()
-        self._outlet.put(chunk)
-        # A step is not over before its frames are converted; the next chunk bears that time.
-        self._owed_s = self._clock.now() - began
-        self.spent.copy_s += self._owed_s
-        self.frames = frames_in(chunk)
+        self.in_flight.settle()
+        self._owed_s += self._clock.now() - began
+
+    def _is_wanted(self, flushes: int) -> bool:
+        return self._gate.is_open and self._flushes.count == flushes
 
     def _warn_of_stray(self, emitted: Sequence[Emitted | None]) -> None:
         if not self._has_warned and (rank := stray_rank(emitted)) is not None:

@@ -8,7 +8,7 @@ from reactor_runtime.host.host_outlet import Chunk, HostFailure, StepReport
 class SilentHostOutlet:
     """The part of ``HostOutlet`` that is the host's own business: here it does nothing."""
 
-    def step_at(self, frames: int) -> float | None:
+    def step_at(self, frames: int, coming: int = 0) -> float | None:
         """Say nothing: the host decides."""
         return None
 
@@ -19,7 +19,7 @@ class SilentHostOutlet:
     def on_room(self, callback: Callable[[], None]) -> None:
         """Do nothing."""
 
-    def put(self, chunk: Chunk) -> None:
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
         """Do nothing: pixels go into the shared frames."""
 
     def dropped(self, chunk: Chunk) -> None:

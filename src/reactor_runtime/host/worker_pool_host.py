@@ -79,7 +79,7 @@ class WorkerPoolHost(ModelHost):
             self._contract,
             clock=clock,
             settings=settings,
-            on_post=self._wake,
+            wake=self._wake,
         )
         self._pump = PoolPump(self._parts)
         self._thread = HostThread(f"model-{self._contract.name}")
@@ -165,8 +165,10 @@ class WorkerPoolHost(ModelHost):
             overtake(parts.queue, parts.outlet, "failed" if parts.teller.is_over else "stopped")
             self._pump.end()
         except BaseException as error:  # noqa: BLE001 - the top of a thread
+            parts.stage.in_flight.close()
             self._lose(error)
         finally:
+            parts.stage.in_flight.close()
             parts.group.shutdown()
 
     def _load(self) -> None:

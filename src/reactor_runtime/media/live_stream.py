@@ -109,17 +109,21 @@ class LiveStream:
             lane.join()
         self._pacer.forget()
 
-    def put(self, chunk: Chunk) -> None:
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
         """Convert *chunk* and queue it. On return its arrays may be overwritten.
 
-        It is queued even when there is no room: asking is the caller's part.
+        It is queued even when there is no room: asking is the caller's part. *wanted* is asked in
+        one step with the queueing; what is not wanted any more is converted for nothing.
         """
         if not self._is_running:
             return
         parts, origin = self._converter.convert(chunk)
+        with self._pacer.changed:
+            if wanted is not None and not wanted():
+                return
+            self._pacer.put(parts, origin)
         for name, frames in chunk.video.items():
             self._figures[name].emitted(len(frames))
-        self._pacer.put(parts, origin)
 
     def note_dropped(self, chunk: Chunk) -> None:
         """Count the pictures of *chunk*, which found no room and whose author will not wait."""
@@ -150,12 +154,13 @@ class LiveStream:
         """
         self._pacer.set_fps(fps)
 
-    def step_at(self, frames: int) -> float | None:
+    def step_at(self, frames: int, coming: int = 0) -> float | None:
         """Return the monotonic time from which a step making *frames* may start.
 
-        ``None``: the queue has no room; the ``on_room`` callbacks fire when it may have.
+        *coming* frames are on their way into the queue. ``None``: it has no room; the ``on_room``
+        callbacks fire when it may have.
         """
-        return self._pacer.step_at(frames) if self._is_running else self._clock.now()
+        return self._pacer.step_at(frames, coming) if self._is_running else self._clock.now()
 
     def has_room(self, frames: int) -> bool:
         """Return whether *frames* more frames fit the queue now.

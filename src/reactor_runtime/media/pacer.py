@@ -138,12 +138,18 @@ class Pacer:
             self.changed.notify_all()
         self._room.tell()
 
-    def step_at(self, frames: int) -> float:
-        """Return the monotonic time from which a step making *frames* may start."""
+    def step_at(self, frames: int, coming: int = 0) -> float:
+        """Return the monotonic time from which a step making *frames* may start.
+
+        Args:
+            frames: What it will make.
+            coming: Frames that are on their way into the queue, and will last as long as usual.
+        """
         with self.changed:
             now = self._clock.now()
-            roomy = self._room.free_at(frames, now) - self._gate.lead
-            return max(self._gate.start_at(self.timeline.end(now), now), roomy)
+            dry_at = self.timeline.end(now) + coming / self._rate.fps
+            roomy = self._room.free_at(frames, now, coming, 1 / self._rate.fps) - self._gate.lead
+            return max(self._gate.start_at(dry_at, now), roomy)
 
     def has_room(self, frames: int) -> bool:
         """Return whether *frames* more frames fit the queue now."""

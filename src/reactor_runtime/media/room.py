@@ -26,11 +26,22 @@ class Room:
         self._callbacks: list[Callable[[], None]] = []
         self._refused: int | None = None
 
-    def free_at(self, frames: int, now: float) -> float:
-        """Return when *frames* more frames fit, *now* if they do."""
+    def free_at(self, frames: int, now: float, coming: int = 0, frame_s: float = 0.0) -> float:
+        """Return when *frames* more frames fit, *now* if they do.
+
+        Args:
+            frames: What is to fit.
+            now: The time.
+            coming: Frames that will be queued before.
+            frame_s: Seconds that each of those will be shown.
+        """
         if self._has_video:
-            return self._timeline.drained_at(max(self._bound - frames, 0), now)
-        return max(now, self._timeline.end(now) - self._bound * _SOUND_FRAME_S)
+            allowed = max(self._bound - frames, 0)
+            if coming <= allowed:
+                return self._timeline.drained_at(allowed - coming, now)
+            return self._timeline.end(now) + (coming - allowed - 1) * frame_s
+        end = self._timeline.end(now) + coming * frame_s
+        return max(now, end - self._bound * _SOUND_FRAME_S)
 
     def ask(self, frames: int, now: float) -> bool:
         """Return whether *frames* fit; if not, the callbacks fire once they do."""

@@ -50,9 +50,9 @@ class SessionOutlet(HostOutlet):
 
     # --- media ---
 
-    def step_at(self, frames: int) -> float | None:
+    def step_at(self, frames: int, coming: int = 0) -> float | None:
         """Return when a step making *frames* may start, ``None`` when the queue has no room."""
-        return self._clock.now() if self.stream is None else self.stream.step_at(frames)
+        return self._clock.now() if self.stream is None else self.stream.step_at(frames, coming)
 
     def has_room(self, frames: int) -> bool:
         """Return whether *frames* more frames fit the queue now."""
@@ -63,10 +63,10 @@ class SessionOutlet(HostOutlet):
         if self.stream is not None:
             self.stream.on_room(callback)
 
-    def put(self, chunk: Chunk) -> None:
-        """Convert and queue *chunk*."""
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
+        """Convert *chunk*, and queue it unless it is not *wanted* by then."""
         if self.stream is not None:
-            self.stream.put(chunk)
+            self.stream.put(chunk, wanted)
 
     def dropped(self, chunk: Chunk) -> None:
         """Count a chunk that found no room."""

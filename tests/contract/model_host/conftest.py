@@ -69,6 +69,9 @@ KINDS: dict[str, tuple[int, MakeHost]] = {
 # Loops without turns, and emissions from threads, are what ranks in lockstep refuse (design, §4).
 in_process_only = pytest.mark.parametrize("kind", ["in_process"], indirect=True)
 
+# What a host does beside its ranks, it has no other place for in process.
+pools_only = pytest.mark.parametrize("kind", ["pool_of_1", "pool_of_2"], indirect=True)
+
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:

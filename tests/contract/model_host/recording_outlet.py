@@ -84,10 +84,10 @@ class RecordingOutlet:
 
     # --- what a host calls ---
 
-    def step_at(self, frames: int) -> float | None:
+    def step_at(self, frames: int, coming: int = 0) -> float | None:
         if self.not_before is not None:
             return self.not_before
-        return time.monotonic() if self.has_room(frames) else None
+        return time.monotonic() if self.has_room(frames + coming) else None
 
     def has_room(self, frames: int) -> bool:
         return self.room is None or self.room >= frames
@@ -95,9 +95,11 @@ class RecordingOutlet:
     def on_room(self, callback: Callable[[], None]) -> None:
         self._callbacks.append(callback)
 
-    def put(self, chunk: Chunk) -> None:
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
         video = {name: np.array(pictures) for name, pictures in chunk.video.items()}
         audio = {name: np.array(sound) for name, sound in chunk.audio.items()}
+        if wanted is not None and not wanted():
+            return
         if self.room is not None:
             self.room -= max((len(p) for p in video.values()), default=1)
         # The chunk's own arrays may be views of frames that are to be written again.

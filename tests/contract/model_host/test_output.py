@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
+import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.contract.model_host.conftest import Serve, in_process_only
+from tests.contract.model_host.conftest import Serve, in_process_only, pools_only
 from tests.contract.model_host.recording_outlet import Flushed, Paced, Shown
 from tests.contract.model_host.stage import Stage
 
@@ -181,12 +183,72 @@ async def test_converting_a_chunk_is_on_the_next_ones_account(serve: Serve) -> N
     stage = await serve("notes_everything")
     put = stage.outlet.put
 
-    def put_slowly(chunk: Chunk) -> None:
+    def put_slowly(chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
         time.sleep(0.2)
-        put(chunk)
+        put(chunk, wanted)
 
     stage.outlet.put = put_slowly  # type: ignore[method-assign]
     stage.open()
     await stage.shown(3)
     first, *others = (shown.chunk.compute_s for shown in stage.outlet.of(Shown)[:3])
     assert first < 0.2 <= min(others)
+
+
+class Conversion:
+    """Holds up what a host converts until told to go on."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.has_begun = threading.Event()
+        self.may_end = threading.Event()
+        self._put = stage.outlet.put
+        stage.outlet.put = self.put  # type: ignore[method-assign]
+
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
+        self.has_begun.set()
+        self.may_end.wait(10)
+        self._put(chunk, wanted)
+
+    async def begun(self) -> None:
+        assert await asyncio.to_thread(self.has_begun.wait, 10)
+
+
+@pools_only
+async def test_the_next_step_runs_while_a_chunk_is_converted(serve: Serve) -> None:
+    stage = await serve("takes_turns")
+    conversion = Conversion(stage)
+    stage.open()
+    await conversion.begun()
+    await stage.noted("turn 1 True")
+    assert stage.outlet.of(Shown) == []
+    conversion.may_end.set()
+    await stage.shown(5)
+    spent = [report.ranks.copy_s for report in await stage.steps(5) if report.ranks]
+    assert spent[0] == 0.0
+    assert any(spent[1:])
+
+
+@pools_only
+async def test_a_flush_drops_what_is_being_converted(serve: Serve) -> None:
+    stage = await serve("flushes_its_second_step")
+    conversion = Conversion(stage)
+    stage.open()
+    await conversion.begun()
+    await stage.noted("flushed")
+    await stage.outlet.next(Flushed)
+    conversion.may_end.set()
+    assert await stage.shown(3) == [1, 2, 3]
+
+
+@pools_only
+async def test_what_is_converted_when_its_session_ends_is_never_shown(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    conversion = Conversion(stage)
+    stage.open()
+    await conversion.begun()
+    stage.end()
+    conversion.may_end.set()
+    await stage.closed()
+    assert stage.outlet.of(Shown) == []
+    stage.open("s2")
+    await stage.ask("set_level", level=9)
+    await stage.outlet.until(lambda: any(shown.value == 9 for shown in stage.outlet.of(Shown)))

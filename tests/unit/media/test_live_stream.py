@@ -96,6 +96,16 @@ async def test_the_author_may_overwrite_the_array_at_once(make_stream: MakeStrea
         assert close_to(seen, wanted)
 
 
+async def test_what_is_not_wanted_any_more_is_not_queued(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    viewer = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": plain(RED)}), lambda: False)
+    assert stream.stats()["queue"] == 0
+    stream.put(make_chunk({"main": plain(GREEN)}), lambda: True)
+    await viewer.wait(1)
+    assert close_to(viewer.colours()[0], GREEN)
+
+
 @pytest.mark.parametrize("codec", [Codec.VP8, Codec.H264])
 async def test_odd_sizes_and_new_sizes_in_mid_stream(make_stream: MakeStream, codec: Codec) -> None:
     stream = make_stream()

@@ -102,6 +102,14 @@ def test_the_late_gate_opens_just_before_the_queue_runs_dry(pacer: Pacer, clock:
     assert pacer.step_at(1) == pytest.approx(100.05 - 0.01 - 0.003)
 
 
+def test_the_late_gate_counts_what_is_on_its_way(pacer: Pacer, clock: FakeClock) -> None:
+    put(pacer, clock, started_at=99.99)
+    gated = pacer.step_at(1, coming=1)
+    assert gated == pytest.approx(100.05 + 0.05 - 0.01 - 0.003)
+    put(pacer, clock, started_at=99.99)
+    assert pacer.step_at(1) == pytest.approx(gated)
+
+
 def test_the_gate_waits_for_room_however_long_steps_take(pacer: Pacer, clock: FakeClock) -> None:
     for _ in range(3):
         put(pacer, clock, frames=12, started_at=clock.now() - 0.02)

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from reactor_runtime.media.picture import Picture
 from reactor_runtime.media.room import Room
@@ -63,3 +64,20 @@ def test_who_was_refused_is_told_once_when_there_is_room() -> None:
     assert room.announce(10.04) is None
     assert room.announce(10.04) is None
     assert told == [1]
+
+
+@pytest.mark.parametrize("bound", [None, 1, 4, 13])
+@pytest.mark.parametrize("queued", [0, 1, 3])
+@pytest.mark.parametrize("coming", [1, 2, 12])
+@pytest.mark.parametrize("frames", [1, 12])
+def test_what_is_coming_takes_the_room_it_will_take_in_the_queue(
+    bound: int | None, queued: int, coming: int, frames: int
+) -> None:
+    timelines = [Timeline(), Timeline()]
+    for timeline in timelines:
+        if queued:
+            timeline.put(chunk(queued, queued * 0.04), 10.0)
+    before, after = (Room(timeline, bound=bound, has_video=True) for timeline in timelines)
+    timelines[1].put(chunk(coming, coming * 0.04), 10.0)
+    expected = after.free_at(frames, 10.0)
+    assert before.free_at(frames, 10.0, coming, 0.04) == pytest.approx(expected)

@@ -1,0 +1,23 @@
+"""A model whose step takes a while on a device, and emits a chunk; rank 0 holds it."""
+
+import time
+
+import numpy as np
+from bench_worker import SHAPE
+
+from reactor_runtime import Output, ReactorModel, Video
+
+STEP_S = 0.02
+
+
+class Chunks(Output):
+    main_video: Video
+
+
+class PaintsChunks(ReactorModel):
+    def load(self, config_path):
+        self.chunk = np.random.default_rng(0).integers(0, 256, SHAPE, dtype=np.uint8)
+
+    def generate(self, input):
+        time.sleep(STEP_S)
+        return Chunks(main_video=self.chunk)

@@ -1,0 +1,67 @@
+"""ChunkInFlight: the one chunk that is converted while the ranks make the next."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.host.chunk_of import frames_in
+from reactor_runtime.host.host_outlet import Chunk, HostOutlet
+
+
+class ChunkInFlight:
+    """Belongs to the thread that calls the ranks. Until a chunk has landed its slot is held.
+
+    Args:
+        outlet: Where chunks go.
+        clock: The time.
+        on_landed: Called, on another thread, when a chunk is in the queue or will never be.
+
+    Attributes:
+        took_s: Seconds that the last conversion took.
+    """
+
+    def __init__(self, outlet: HostOutlet, clock: Clock, on_landed: Callable[[], None]) -> None:
+        self._outlet, self._clock, self._on_landed = outlet, clock, on_landed
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="convert")
+        self._landing: Future[float] | None = None
+        self._frames = 0
+        self.took_s = self._spent_s = 0.0
+
+    @property
+    def frames(self) -> int:
+        """Frames that are on their way into the queue."""
+        return self._frames if self._landing is not None and not self._landing.done() else 0
+
+    def start(self, chunk: Chunk, wanted: Callable[[], bool]) -> None:
+        """Convert *chunk* and queue it, if it is *wanted* still, after the one before."""
+        self.settle()
+        self._frames = frames_in(chunk)
+        self._landing = self._thread.submit(self._land, chunk, wanted)
+        self._landing.add_done_callback(lambda _: self._on_landed())
+
+    def settle(self) -> None:
+        """Return once nothing is in flight.
+
+        Raises:
+            Exception: What the conversion raised.
+        """
+        landing, self._landing = self._landing, None
+        if landing is not None:
+            self.took_s = landing.result()
+            self._spent_s += self.took_s
+
+    def take_seconds(self) -> float:
+        """Return, and forget, the seconds that conversions took which are over."""
+        if self._landing is not None and self._landing.done():
+            self.settle()
+        spent_s, self._spent_s = self._spent_s, 0.0
+        return spent_s
+
+    def close(self) -> None:
+        """Let what is in flight land, and end the thread. Idempotent."""
+        self._thread.shutdown()
+
+    def _land(self, chunk: Chunk, wanted: Callable[[], bool]) -> float:
+        began = self._clock.now()
+        self._outlet.put(chunk, wanted)
+        return self._clock.now() - began
