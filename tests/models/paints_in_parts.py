@@ -54,6 +54,17 @@ WAYS: dict[str, Callable[[int, int], list[Scene]]] = {
             voice=np.full((1, 480), rank, np.int16),
         )
     ],
+    "told": lambda rank, size: [
+        scene(Shard(TrackPayload(paint(rank), metadata=[f"{rank} first", f"{rank} second"])))
+    ],
+    "told_by_last": lambda rank, size: (
+        [scene(Shard(TrackPayload(paint(rank), metadata="last"), start=0, of=2))]
+        if rank == size - 1
+        else []
+    ),
+    "told_by_leader": lambda rank, size: [
+        scene(Shard(TrackPayload(paint(rank), "all") if rank == 0 else paint(rank)))
+    ],
     "gap": lambda rank, size: [scene(Shard(paint(rank), start=3 * rank, of=3 * size))],
     "stray": lambda rank, size: [scene(paint(rank))] if rank else [],
     "shapes": lambda rank, size: [scene(Shard(paint(rank, width=6 + rank)))],

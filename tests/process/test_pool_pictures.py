@@ -68,10 +68,22 @@ async def test_several_tracks_and_outputs_keep_apart(stage: Stage) -> None:
     assert (first.value, second.value) == (1, 11)
 
 
-async def test_sound_and_metadata_are_the_leaders(stage: Stage) -> None:
+async def test_sound_is_the_leaders_and_metadata_that_of_who_wrote_the_frame(stage: Stage) -> None:
     (shown,) = await painted(stage, "with_sound")
     assert set(shown.audio["voice"].flat) == {0}
-    assert shown.chunk.metadata == {"main_video": ({"of": 0},) * (2 * await size_of(stage))}
+    ranks = range(await size_of(stage))
+    told = tuple({"of": rank} for rank in ranks for _ in range(2))
+    assert shown.chunk.metadata == {"main_video": told}
+    (shown,) = await painted(stage, "told")
+    told_apart = tuple(f"{rank} {which}" for rank in ranks for which in ("first", "second"))
+    assert shown.chunk.metadata == {"main_video": told_apart}
+
+
+async def test_one_word_of_whoever_says_one_is_for_the_whole(stage: Stage) -> None:
+    (shown,) = await painted(stage, "told_by_last")
+    assert shown.chunk.metadata == {"main_video": ("last", "last")}
+    (shown,) = await painted(stage, "told_by_leader")
+    assert shown.chunk.metadata == {"main_video": ("all",) * (2 * await size_of(stage))}
 
 
 async def test_a_flush_drops_what_the_step_emitted_before_it(stage: Stage) -> None:

@@ -20,7 +20,7 @@ from reactor_runtime.distributed.parcel import Parcel, ParcelWriter
 from reactor_runtime.distributed.roll_call import CallFailed, RollCall
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
 from reactor_runtime.distributed.verbs import OnError, Verb, values_of
-from reactor_runtime.errors import RankDesync, ReactorError
+from reactor_runtime.errors import RankDesync, ReactorError, WorkerError
 
 
 class Conductor:
@@ -108,7 +108,13 @@ class Conductor:
 
     def _gather(self, deadline: Deadline, label: str, began: float) -> CallResult:
         sent = time.perf_counter()
-        answers = self._collect(deadline)
+        try:
+            answers = self._collect(deadline)
+        except CallFailed as failed:
+            if failed.made and isinstance(failed.error, WorkerError):
+                result = CallResult(tuple([reply.payload for reply in failed.made]), CallTiming())
+                failed.error.made = self._with_frames(result, failed.made, deadline, label)
+            raise
         heard = time.perf_counter()
         if self._verb is not None and type(self._verb) not in self._kinds:
             self._kinds[type(self._verb)] = len(self._kinds)
@@ -137,7 +143,7 @@ class Conductor:
         return answers
 
     def _with_frames(
-        self, result: CallResult, answers: list[Reply], deadline: Deadline, label: str
+        self, result: CallResult, answers: Sequence[Reply], deadline: Deadline, label: str
     ) -> CallResult:
         written = [(rank, part) for rank, reply in enumerate(answers) for part in reply.parts]
         began = time.perf_counter()
@@ -154,7 +160,7 @@ class Conductor:
         return result._replace(parts=parts, lease=lease)
 
     def _make_room(
-        self, answers: list[Reply], written: list[tuple[int, Part]], deadline: Deadline
+        self, answers: Sequence[Reply], written: list[tuple[int, Part]], deadline: Deadline
     ) -> list[Reply]:
         """Have what waits in the ranks written into a larger slot; the second round of a call."""
         led = {part.track for rank, part in written if rank == 0}
@@ -187,7 +193,7 @@ class Conductor:
         return CallFailed(RankDesync(self._phase, reason, ranks))
 
 
-def _wanted(answers: list[Reply], led: set[str]) -> tuple[list[NeedsRoom], int | None]:
+def _wanted(answers: Sequence[Reply], led: set[str]) -> tuple[list[NeedsRoom], int | None]:
     """Return what must be written after all, and the rank whose offer is taken."""
     needs = [need for reply in answers for need in reply.needs if not need.offered]
     for rank, reply in enumerate(answers):

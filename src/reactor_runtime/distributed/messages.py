@@ -162,6 +162,7 @@ class Failure:
         pickled: The exception itself, ``None`` where it cannot be carried.
         left_behind: Why it cannot be carried.
         is_collective: Whether a collective raised it: likely the echo of another rank's failure.
+        made: What the verb had made before, as the reply it did not come to; mostly ``None``.
     """
 
     phase: str
@@ -171,6 +172,7 @@ class Failure:
     pickled: bytes | None = None
     left_behind: str = ""
     is_collective: bool = False
+    made: Reply | None = None
 
 
 ToRank = Launch | Call | Resume | Place | Exit

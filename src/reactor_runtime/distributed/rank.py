@@ -1,8 +1,10 @@
 """Rank: one process' end of a worker group, as verbs see it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from reactor_runtime.distributed.failure_report import describe_failure
 from reactor_runtime.distributed.messages import (
     Call,
     FromRank,
@@ -33,7 +35,6 @@ class Rank:
     Attributes:
         world: This rank's place.
         frames: Where frames are written.
-        phase: What the current or last call asks for.
         while_idle: Called between calls; returns when the channel can be read.
     """
 
@@ -45,13 +46,18 @@ class Rank:
         self._kinds: dict[int, type[Verb]] = {}
         self._call = 0
         self._verb: Verb | None = None
-        self.phase = ""
+        self._kind: type[Verb] | None = None
         self.while_idle: Callable[[], None] | None = None
         self._worker: Any = None
 
     def fileno(self) -> int:
         """Return the channel's number: readable when ``receive`` will not wait."""
         return self._line.fileno()
+
+    @property
+    def phase(self) -> str:
+        """What the current or last call asks for."""
+        return self._kind.phase if self._kind is not None else ""
 
     def post(self, payload: object) -> None:
         """Say something to the group, from any thread, in or between calls."""
@@ -91,7 +97,7 @@ class Rank:
             self._kinds[kind[0]] = kind[1]
             kind = kind[0]
         verb = make_verb(self._kinds[kind], call.values)
-        self._call, self._verb, self.phase = call.number, verb, verb.phase
+        self._call, self._verb, self._kind = call.number, verb, type(verb)
         self._line.begin()
         for number in call.gone:
             self.frames.retire(number)
@@ -116,6 +122,15 @@ class Rank:
         parts, needs = self.frames.finish()
         held = self._reader.held()
         self._line.answer(Reply(self._call, payload, parts, needs, held, compute_s))
+
+    def fail(self, error: BaseException) -> None:
+        """Tell that the current call raised *error*, and what it had made before."""
+        payload = self._kind.salvage(self._worker) if self._kind is not None else None
+        made = None
+        if payload is not None:
+            parts, needs = self.frames.finish()
+            made = Reply(self._call, payload, parts, needs, self._reader.held())
+        self._line.answer(replace(describe_failure(error, self.phase), made=made))
 
     def send(self, message: FromRank) -> None:
         """Answer the group; from the thread that carries out its orders."""

@@ -101,7 +101,7 @@ class RankProgram:
             payload = rank.perform(worker)
             rank.answer(payload, time.perf_counter() - began)
         except BaseException as error:  # noqa: BLE001 - author code may raise anything, SystemExit too
-            rank.send(describe_failure(error, rank.phase))
+            rank.fail(error)
 
     def _leave(self) -> None:
         if self._in_group:

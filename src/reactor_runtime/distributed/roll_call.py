@@ -1,6 +1,7 @@
 """RollCall: one answer from every rank, or the one error that says why not."""
 
 import time
+from collections.abc import Sequence
 from typing import Any, Final
 
 from reactor_runtime.distributed.crew import Crew
@@ -35,11 +36,14 @@ class CallFailed(Exception):  # noqa: N818 - never leaves the package
     Attributes:
         error: What the caller gets.
         is_survivable: Whether all ranks are alive and have answered.
+        made: What every rank had made before it raised, in their order; mostly nothing.
     """
 
-    def __init__(self, error: Exception, *, is_survivable: bool = False) -> None:
-        super().__init__(error, is_survivable)
-        self.error, self.is_survivable = error, is_survivable
+    def __init__(
+        self, error: Exception, *, is_survivable: bool = False, made: Sequence[Reply] = ()
+    ) -> None:
+        super().__init__(error, is_survivable, made)
+        self.error, self.is_survivable, self.made = error, is_survivable, made
 
 
 class RollCall:
@@ -128,7 +132,10 @@ class RollCall:
             if silent and not self._is_over:
                 cause.add_note(f"no answer yet from ranks {', '.join(map(str, silent))}")
         survives = on_error is OnError.SETTLE and not silent and not self._is_over
-        return CallFailed(cause, is_survivable=survives)
+        made = [self._failures[rank].made for rank in sorted(self._failures)]
+        told = [reply for reply in made if reply is not None]
+        is_all = survives and len(told) == len(self._crew.processes)
+        return CallFailed(cause, is_survivable=survives, made=told if is_all else ())
 
     def _silence(self, timeout_s: float) -> WorkerTimeout:
         silent = self._silent()

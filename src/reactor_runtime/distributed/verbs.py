@@ -43,6 +43,11 @@ class Verb(ABC):
     def run(self, worker: Any, rank: "Rank") -> object:
         """Do it with this rank's *worker*; what it returns is the reply's payload."""
 
+    @staticmethod
+    def salvage(worker: Any) -> object | None:
+        """Return the payload of what was made before ``run`` raised; ``None`` if it is nothing."""
+        return None
+
 
 def values_of(verb: Verb) -> tuple[Any, ...]:
     """Return the fields of *verb* in order: they travel, and ranks know the class."""

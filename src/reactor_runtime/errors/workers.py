@@ -1,6 +1,7 @@
 """What ends a call of a worker group, or keeps one from starting."""
 
 import signal
+from typing import Any
 
 from reactor_runtime.errors.configuration import ConfigurationError
 from reactor_runtime.errors.reactor_error import ReactorError
@@ -20,6 +21,7 @@ class WorkerError(WorkerGroupError):
         message: Its text.
         traceback: Its traceback as text.
         ranks: All ranks that raised an exception of this type.
+        made: Of a step that raised alike on all ranks, what it had emitted before; else ``None``.
     """
 
     def __init__(self, rank: int, phase: str, kind: str, message: str, traceback: str = "") -> None:
@@ -27,6 +29,7 @@ class WorkerError(WorkerGroupError):
         self.rank, self.phase, self.kind = rank, phase, kind
         self.message, self.traceback = message, traceback
         self.ranks: tuple[int, ...] = (rank,)
+        self.made: Any = None
 
     def __str__(self) -> str:
         text = f": {self.message}" if self.message else ""

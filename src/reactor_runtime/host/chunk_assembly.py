@@ -1,6 +1,6 @@
 """Makes the chunk that the ranks' Outputs stand for together: views of shared frames, checked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -55,7 +55,8 @@ def assemble(
         RankDesync: The ranks' Outputs do not belong together.
         FrameError: The parts do not make a whole picture.
     """
-    video = {track: _picture(track, number, result) for track, number in _numbers(emitted).items()}
+    numbers = _numbers(emitted)
+    video = {track: _picture(track, number, result) for track, number in numbers.items()}
     leader = emitted[0]
     audio = dict(leader.audio) if leader is not None else {}
     if not video and not any(sound.size for sound in audio.values()):
@@ -64,7 +65,7 @@ def assemble(
     return Chunk(
         video=video,
         audio=audio,
-        metadata=_metadata(leader, video),
+        metadata=_metadata(emitted, numbers, result, {t: len(v) for t, v in video.items()}),
         started_at=started_at,
         compute_s=compute_s if said_s is None else said_s,
         pinned_fps=pinned_fps,
@@ -86,12 +87,7 @@ def _numbers(emitted: Sequence[Emitted | None]) -> dict[str, int]:
 
 
 def _picture(track: str, number: int, result: CallResult) -> Pictures:
-    written = [
-        (rank, part)
-        for ranks in result.parts.get(track, ())
-        for rank, part in ranks
-        if part.picture == number
-    ]
+    written = _written(track, number, result)
     if not written or result.lease is None:
         raise FrameError(track, f"no rank wrote picture {number}")
     frames = max(_end_row(part) for _, part in written)
@@ -99,6 +95,15 @@ def _picture(track: str, number: int, result: CallResult) -> Pictures:
     _check_whole(track, (frames, *whole.shape[1:]), written)
     view: Pictures = result.lease.view(whole, frames)
     return view
+
+
+def _written(track: str, number: int, result: CallResult) -> list[tuple[int, Part]]:
+    return [
+        (rank, part)
+        for ranks in result.parts.get(track, ())
+        for rank, part in ranks
+        if part.picture == number
+    ]
 
 
 def _end_row(part: Part) -> int:
@@ -144,14 +149,33 @@ def _span(part: Part, axis: int) -> str:
     return f"{begin} to {begin + part.extent[axis]}"
 
 
-def _metadata(leader: Emitted | None, video: Mapping[str, Pictures]) -> dict[str, tuple[Any, ...]]:
-    """Return the leader's metadata, a value for every frame of the whole."""
-    if leader is None:
-        return {}
-    told: dict[str, tuple[Any, ...]] = {}
-    for track, values in leader.metadata.items():
-        wanted = len(video[track]) if track in video else len(values)
-        alike = len({id(value) for value in values}) == 1
-        fill = values[0] if alike else None
-        told[track] = (*values[:wanted], *(fill,) * (wanted - len(values)))
-    return told
+def _metadata(
+    emitted: Sequence[Emitted | None],
+    numbers: Mapping[str, int],
+    result: CallResult,
+    lengths: Mapping[str, int],
+) -> dict[str, tuple[Any, ...]]:
+    """Return the leader's metadata; of a shared picture, each rank's for the frames it wrote."""
+    told = dict(emitted[0].metadata) if emitted[0] is not None else {}
+    for track, frames in lengths.items():
+        values = [None] * frames
+        for start, own in _told(track, numbers[track], emitted, result):
+            for frame, value in enumerate(own[: frames - start], start):
+                values[frame] = value if values[frame] is None else values[frame]
+        whole = told.get(track, ())
+        if len({id(value) for value in whole}) == 1:  # one for all, however many there are
+            values = [whole[0] if value is None else value for value in values]
+        told[track] = tuple(values)
+    return {track: values for track, values in told.items() if set(map(id, values)) != {id(None)}}
+
+
+def _told(
+    track: str, number: int, emitted: Sequence[Emitted | None], result: CallResult
+) -> Iterator[tuple[int, tuple[Any, ...]]]:
+    """Yield first frame and values of all that was said of a picture, the leader's first."""
+    starts = {
+        rank: part.origin[0] if part.origin else 0 for rank, part in _written(track, number, result)
+    }
+    for rank, output in enumerate(emitted):
+        if output is not None and track in output.metadata:
+            yield starts.get(rank, 0), output.metadata[track]

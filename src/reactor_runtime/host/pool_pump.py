@@ -7,10 +7,11 @@ It decides when; ``RankLoop`` does it, on every rank alike.
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 
 from reactor_runtime.distributed.call_result import CallResult
-from reactor_runtime.errors import WorkerError
+from reactor_runtime.errors import FrameError, RankDesync, WorkerError
 from reactor_runtime.host.events import ModelEvent, SessionEnded, SessionStarted
 from reactor_runtime.host.host_outlet import FailureKind, RankTiming, StepReport
 from reactor_runtime.host.live_session import LiveSession
@@ -198,6 +199,10 @@ class PoolPump:
     ) -> None:
         """End the session, on ranks that all raised alike; others are lost."""
         own = self._own
+        if error.made is not None:
+            with suppress(FrameError, RankDesync):  # half an Output: what raised says more
+                own.stage.show(error.made, began)
+            own.stage.in_flight.settle()
         self._report(session, turn, began, StepResult(error=error.kind), idle=True)
         if not own.group.healthy or len(error.ranks) < own.group.world_size:
             own.group.abandon(error)

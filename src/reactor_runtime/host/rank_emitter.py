@@ -66,7 +66,11 @@ class RankEmitter:
                 },
                 shards=frozenset(name for name, shard in shards.items() if shard is not None),
                 audio=chunk.audio if self._world.is_leader else {},
-                metadata=chunk.metadata if self._world.is_leader else {},
+                metadata={
+                    name: told
+                    for name, told in chunk.metadata.items()
+                    if self._world.is_leader or shards.get(name) is not None
+                },
                 compute_s=compute_time,
                 drop=drop,
             )

@@ -108,7 +108,6 @@ class RankLoop:
         step, parts.turns.step = parts.turns.step, None
         self._failure = self._body.take_failure()
         if self._failure is not None:
-            self._own.emitter.take()
             raise self._failure
         if step is None:
             return self._reply()
@@ -121,6 +120,10 @@ class RankLoop:
                 files={name: bytes(content) for name, content in report.files.items()},
             )
         )
+
+    def salvage(self) -> RankReply:
+        """Return what a step that raised had emitted before."""
+        return RankReply(outputs=self._own.emitter.take())
 
     async def fail(self) -> RankReply:
         """End the session whose step raised on every rank."""

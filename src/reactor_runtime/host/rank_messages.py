@@ -165,7 +165,8 @@ class Emitted:
         pictures: Track name to the number of its picture in this step.
         shards: The tracks of which this rank wrote a part.
         audio: Track name to samples; the leader's count.
-        metadata: Track name to one value per frame; the leader's count.
+        metadata: Track name to one value per frame this rank emitted; the leader's count, and those
+            of its part where it wrote one.
         compute_s: What the author said it took.
         drop: Drop it if there is no room.
     """

@@ -66,6 +66,10 @@ class RankModel:
         self._loop.run_forever()
         self._is_idle = False
 
+    def salvage(self) -> RankReply:
+        """Return what the last order had emitted before it raised."""
+        return self._rank_loop.salvage()
+
     def leave(self) -> None:
         """End the body."""
         self._rank_loop.leave()
@@ -132,6 +136,11 @@ class RunStep(Verb):
         """Do it."""
         reply: RankReply = worker.perform(lambda loop: loop.step(self.turn, self.frames), rank)
         return reply
+
+    @staticmethod
+    def salvage(worker: RankModel) -> RankReply:
+        """Return what the step had emitted before it raised."""
+        return worker.salvage()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Shard:
     Without *start*, ranks hold equal parts in rank order. In a world of one it is the array.
 
     Attributes:
-        part: This rank's rows.
+        part: This rank's rows, or a ``TrackPayload`` of them: its metadata is that of its frames.
         axis: The axis the ranks share.
         start: First row of *part* in the whole.
         of: Rows of the whole.

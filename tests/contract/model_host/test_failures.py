@@ -5,7 +5,7 @@ import logging
 
 import numpy as np
 import pytest
-from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.conftest import Serve, pools_only
 from tests.contract.model_host.recording_outlet import Closed, Shown
 from tests.contract.model_host.stage import Stage
 
@@ -203,3 +203,31 @@ async def test_a_thread_that_looks_at_no_state_is_named(
     stage.open()
     await stage.ask("talk", text="hello")
     await stage.noted("hello 3")
+
+
+@pytest.mark.parametrize("kind_of_picture", ["whole", "is_shared"])
+async def test_what_a_step_emitted_before_it_raised_is_shown(
+    serve: Serve, kind_of_picture: str
+) -> None:
+    stage = await serve("breaks_after_emitting")
+    stage.open()
+    if kind_of_picture == "is_shared":
+        await stage.ask("set_is_shared", is_shared=True)
+    await stage.ask("set_is_armed", is_armed=True)
+    await stage.closed()
+    told = [r for r in stage.outlet.reports if isinstance(r, Shown | HostFailure | Closed)]
+    assert [type(report) for report in told] == [Shown, HostFailure, Closed]
+    (shown,), (failure,) = stage.outlet.of(Shown), stage.outlet.of(HostFailure)
+    assert (shown.video["main_video"] == 5).all()
+    assert failure.message == "ValueError"
+
+
+@pools_only
+async def test_half_a_picture_of_a_step_that_raised_hides_not_what_it_raised(serve: Serve) -> None:
+    stage = await serve("breaks_after_emitting")
+    stage.open()
+    await stage.ask("set_is_half", is_half=True)
+    await stage.ask("set_is_armed", is_armed=True)
+    await stage.closed()
+    (failure,) = stage.outlet.of(HostFailure)
+    assert failure.message == "ValueError"
