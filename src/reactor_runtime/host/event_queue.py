@@ -67,12 +67,6 @@ class EventQueue:
         self._on_post()
         return is_drop
 
-    def peek(self, mark: int) -> ModelEvent | None:
-        """Return the oldest event up to *mark* and leave it; ``None`` when there is none."""
-        with self._lock:
-            number = next(iter(self._pending), None)
-            return None if number is None or number > mark else self._pending[number]
-
     def take(self, mark: int) -> ModelEvent | None:
         """Take the oldest event up to *mark*; ``None`` when none is left."""
         with self._lock:

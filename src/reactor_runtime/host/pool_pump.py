@@ -6,13 +6,12 @@ It decides when; ``RankLoop`` does it, on every rank alike.
 """
 
 import threading
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 
 from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.errors import FrameError, RankDesync, WorkerError
-from reactor_runtime.host.events import ModelEvent, SessionEnded, SessionStarted
+from reactor_runtime.host.events import ModelEvent, SessionStarted
 from reactor_runtime.host.host_outlet import FailureKind, RankTiming, StepReport
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.occupancy import Occupancy
@@ -29,7 +28,6 @@ log = get_logger(__name__)
 
 IDLE_PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.1
-MOST_EVENTS = 8  # of one call: their answers leave together
 
 
 class PoolPump:
@@ -96,44 +94,24 @@ class PoolPump:
         clock, began = self._own.clock, self._own.clock.now()
         mark = self._own.queue.mark
         applied = False
-        while not self._is_over and (batch := self._take(mark)):
-            self._apply(batch)
+        while not self._is_over and (event := self._own.queue.take(mark)) is not None:
+            self._apply(event)  # one at a time: no answer waits for another command
             applied = True
         if applied:
             self._apply_s += clock.now() - began
 
-    def _take(self, mark: int) -> list[ModelEvent]:
-        """Return the next events for one call; the ends of sessions are calls of their own."""
-        batch: list[ModelEvent] = []
-        queue = self._own.queue
-        while len(batch) < MOST_EVENTS:
-            following = queue.peek(mark)
-            is_end = isinstance(following, SessionStarted | SessionEnded)
-            if following is None or (is_end and batch):
-                break
-            taken = queue.take(mark)
-            if taken is not None:
-                batch.append(taken)
-            if is_end:
-                break
-        return batch
-
-    def _apply(self, events: Sequence[ModelEvent]) -> None:
+    def _apply(self, event: ModelEvent) -> None:
         own, gate = self._own, self._own.gate
-        occupancy = gate.occupancy
-        for event in events:
-            occupancy = occupancy.after(event)
-            if isinstance(event, SessionStarted):
-                gate.session = LiveSession(
-                    session_id=event.session_id,
-                    began=own.clock.now(),
-                    steps_left=event.steps,
-                )
-                own.group.listeners.log_fields = {"session": event.session_id}
+        occupancy = gate.occupancy.after(event)
+        if isinstance(event, SessionStarted):
+            gate.session = LiveSession(
+                session_id=event.session_id, began=own.clock.now(), steps_left=event.steps
+            )
+            own.group.listeners.log_fields = {"session": event.session_id}
         frames = own.feed.take() if gate.is_open else ()
         if gate.session is not None:
             gate.occupancy = occupancy
-        self._call(ApplyEvents(tuple(events), frames))
+        self._call(ApplyEvents((event,), frames))
         if gate.session is None:
             gate.occupancy = Occupancy()
 

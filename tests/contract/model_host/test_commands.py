@@ -155,6 +155,20 @@ async def test_a_flood_of_commands_does_not_starve_the_stream(serve: Serve) -> N
     assert stage.outlet.reply_to(calls[-1]) is None
 
 
+async def test_an_answer_waits_for_no_other_command(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    stage.start()
+    await stage.opened()
+    stage.call("slow_note", text="first")  # the others are pending together behind it
+    calls = [stage.call("echo", text=text) for text in ("a", "b")]
+    stage.call("slow_note", text="last")
+    await stage.noted("end last")
+    reports = stage.outlet.reports
+    (begun,) = [r for r in stage.outlet.of(OutboundMessage) if r.body["text"] == "begin last"]
+    for call_id in calls:
+        assert reports.index(stage.outlet.reply_to(call_id)) < reports.index(begun)
+
+
 async def test_no_handler_runs_during_a_step(serve: Serve) -> None:
     stage = await serve("takes_turns")
     stage.open()
