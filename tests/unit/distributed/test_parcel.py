@@ -25,6 +25,7 @@ from reactor_runtime.distributed.verbs import (
     make_verb,
     values_of,
 )
+from reactor_runtime.model.uploaded_file import UploadedFile
 
 
 class Line:
@@ -146,6 +147,21 @@ def test_a_large_array_is_passed_once_and_its_memory_used_again() -> None:
     second = line.send(Notice(large(2)))
     assert second.descriptors == ()
     assert (line.reader.unpack(second)[0].payload == 2).all()
+    line.close()
+
+
+def test_an_uploaded_file_is_copied_when_it_is_read_and_not_before() -> None:
+    line = Line(shares=True)
+    file = UploadedFile("a.bin", "x/y", bytes(4 * INLINE_LIMIT))
+    parcel = line.send(Call(1, 0, (file,)))
+    assert len(parcel.descriptors) == 1
+    assert len(parcel.data) < 1000
+    (found,) = line.reader.unpack(parcel)[0].values
+    assert found.size == file.size
+    assert line.reader.held() == (1,)
+    assert found == file
+    gc.collect()
+    assert line.reader.held() == ()  # the receiver has its own bytes now
     line.close()
 
 
