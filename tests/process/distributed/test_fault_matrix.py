@@ -9,12 +9,13 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.process.distributed.fault_table import (
     DEADLINE_S,
     DEATH_SEEN_S,
-    LOAD_S,
+    IMPORT_S,
     PHASES,
     Cell,
     Expected,
@@ -27,6 +28,7 @@ from tests.process.distributed.traces import is_alive, wait_until
 from tests.process.distributed.workers import Breaks
 
 from reactor_runtime.distributed.teardown import Ending
+from reactor_runtime.distributed.verbs import Setup, Warmup
 from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.errors import WorkerCrashed, WorkerError, WorkerTimeout
 
@@ -74,16 +76,15 @@ def test_a_fault_is_named_in_time_and_leaves_nothing(
     if cell.phase == "import":
         monkeypatch.setenv("BREAK_ON_IMPORT", str(cell.rank))
     told = {"where": cell.rank, "phase": cell.phase, "fault": cell.fault, "marks": str(marks)}
-    hangs_in_load = wanted.error is WorkerTimeout and wanted.deadline_s == LOAD_S
-    load_s = LOAD_S if hangs_in_load else 30.0
+    load_s = IMPORT_S if (cell.phase, wanted.error) == ("import", WorkerTimeout) else 30.0
     group = make_group(Breaks, cell.world_size, setup_kwargs=told, load_timeout=load_s, **LIMITS)
     pids: list[int] = []
     if wanted.error is None:
-        live(group, cell, marks, pids)
+        live(group, cell, told, marks, pids)
         stop(group, cell)
     else:
         with pytest.raises(wanted.error) as caught:
-            live(group, cell, marks, pids)
+            live(group, cell, told, marks, pids)
         check(caught.value, time.monotonic(), cell, wanted, marks)
         if wanted.survives:
             assert group.healthy
@@ -92,8 +93,10 @@ def test_a_fault_is_named_in_time_and_leaves_nothing(
     assert not any(map(is_alive, pids))
 
 
-def live(group: WorkerGroup, cell: Cell, marks: Path, pids: list[int]) -> None:
-    group.start()
+def live(
+    group: WorkerGroup, cell: Cell, told: dict[str, Any], marks: Path, pids: list[int]
+) -> None:
+    load(group, cell, told)
     pids += group.pids
     group.start_session("a session")
     group.generate(0)
@@ -106,6 +109,16 @@ def live(group: WorkerGroup, cell: Cell, marks: Path, pids: list[int]) -> None:
             assert seconds_since_reached(marks) < DEATH_SEEN_S
     group.generate(1)
     group.end_session()
+
+
+def load(group: WorkerGroup, cell: Cell, told: dict[str, Any]) -> None:
+    """Start the ranks; where they will hang, measure from when their interpreters have started."""
+    if expected(cell.phase, cell.fault).error is not WorkerTimeout:
+        group.start()
+        return
+    group.start(())
+    group.call(Setup(told), DEADLINE_S)
+    group.call(Warmup(), DEADLINE_S)
 
 
 def stop(group: WorkerGroup, cell: Cell) -> None:
