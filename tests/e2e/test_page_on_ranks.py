@@ -24,6 +24,7 @@ LONG_S = 60.0  # to load torch twice, beside a browser
 PICTURE_BEGAN = "!!document.querySelector('.tile.is-main.has-picture')"
 PHASE = "document.body.dataset.phase"
 NOTICE = "document.getElementById('notice').innerText"
+SLOWEST = "document.querySelector('[data-stat=slowestMs] .stat-value')"
 FEED = "document.getElementById('feed').innerText"
 PLAYED = "document.querySelector('.tile.is-main video').getVideoPlaybackQuality().totalVideoFrames"
 LOOK = """globalThis.look = () => {
@@ -72,6 +73,10 @@ async def test_it_plays_a_prompt_changes_it_and_a_dead_rank_ends_it() -> None:
             assert len(ranks) == 2
             tab = await watch(browser, served)
             await plays(tab, 24)
+            await tab.wait_for(f"{SLOWEST}.innerText.match(/[1-9]/)", LONG_S)
+            parts = (await tab.evaluate(f"{SLOWEST}.closest('[data-stat]').title")).splitlines()
+            named = sorted(part.partition(":")[0] for part in parts)
+            assert named == ["broadcast", "collect", "copy", "rank 0", "rank 1", "room"]
             await stand_still(tab)
             await tab.click("[data-field=prompt] textarea")
             await tab.evaluate("document.querySelector('[data-field=prompt] textarea').select()")

@@ -32,12 +32,20 @@ class GroupListeners:
             ranks have ended by then.
         on_notice: Gets what a rank says beside its answers, in its order and before an answer that
             came later, on whichever thread hears it: rank and payload.
-        log_fields: Added to every line a rank logs, for instance the session.
+        log_fields: Added to every line a rank logs, for instance the session; see ``log_under``.
+        empty_pipes: Logs what the ranks have written so far; the group's business.
     """
 
     on_failure: Callable[[ReactorError], None] | None = None
     on_notice: Callable[[int, Any], None] | None = None
     log_fields: Mapping[str, Any] = field(default_factory=dict)
+    empty_pipes: Callable[[], None] | None = None
+
+    def log_under(self, fields: Mapping[str, Any]) -> None:
+        """Add *fields* to what ranks write from now on."""
+        if self.empty_pipes is not None:
+            self.empty_pipes()
+        self.log_fields = fields
 
     def pass_on(self, rank: int, payload: Any) -> None:
         """Tell what *rank* said."""
@@ -75,6 +83,7 @@ class GroupLife:
         self._ring = ring
         self._limits = limits
         self._listeners = listeners
+        listeners.empty_pipes = self._empty_pipes
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._is_to_stop = False
@@ -237,6 +246,11 @@ class GroupLife:
         _log.error("rank_died", rank=error.rank, phase=error.phase, exit_code=error.exit_code)
         if self._listeners.on_failure is not None:
             self._listeners.on_failure(error)
+
+    def _empty_pipes(self) -> None:
+        for process in self.processes:
+            for output in process.outputs:
+                output.drain_rest()
 
     def _move(self, event: GroupEvent) -> None:
         self.state = next_state(self.state, event)

@@ -61,6 +61,8 @@ class RankOutput:
     def drain(self) -> bool:
         """Log what is there; ``False`` once the pipe has ended. Any thread may call it."""
         with self._reading:
+            if self._descriptor < 0:
+                return False
             try:
                 found = os.read(self._descriptor, _READ)
             except BlockingIOError:
@@ -74,15 +76,17 @@ class RankOutput:
     def drain_rest(self) -> None:
         """Log what is left in the pipe, up to a bound, without waiting for more."""
         for _ in range(_LAST_READS):
-            if not is_readable(self._descriptor, 0.0) or not self.drain():
+            file = self._descriptor
+            if file < 0 or not is_readable(file, 0.0) or not self.drain():
                 return
 
     def close(self) -> None:
         """Close the pipe. Idempotent."""
-        if self._descriptor >= 0:
-            self._finish()
-            os.close(self._descriptor)
-            self._descriptor = -1
+        with self._reading:
+            if self._descriptor >= 0:
+                self._finish()
+                os.close(self._descriptor)
+                self._descriptor = -1
 
     @property
     def _longest(self) -> int:

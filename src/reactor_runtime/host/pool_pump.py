@@ -16,7 +16,6 @@ from reactor_runtime.host.host_outlet import FailureKind, RankTiming, StepReport
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.pool_parts import PoolParts
-from reactor_runtime.host.pool_stage import PoolStage
 from reactor_runtime.host.rank_calls import RankCalls
 from reactor_runtime.host.rank_messages import SessionClosed, SessionFailed, StepResult
 from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
@@ -43,7 +42,7 @@ class PoolPump:
         self._is_asking = False
         self._pause_s = IDLE_PAUSE_S
         self._not_before = 0.0
-        self._apply_s = 0.0
+        self._apply_s = self._room_s = 0.0
 
     def run(self) -> None:
         """Work until stopped, or until a failure is fatal.
@@ -107,7 +106,7 @@ class PoolPump:
             gate.session = LiveSession(
                 session_id=event.session_id, began=own.clock.now(), steps_left=event.steps
             )
-            own.group.listeners.log_fields = {"session": event.session_id}
+            own.group.listeners.log_under({"session": event.session_id})
         frames = own.feed.take() if gate.is_open else ()
         if gate.session is not None:
             gate.occupancy = occupancy
@@ -123,11 +122,12 @@ class PoolPump:
         replies = result.payloads
         self._is_asking = all(reply.is_asking for reply in replies)
         for report in replies[0].reports:
-            if isinstance(report, SessionClosed):
-                own.stage.in_flight.settle()  # what is of that session must not come after it
+            if isinstance(report, SessionClosed):  # what is of it must not come after it
+                own.stage.in_flight.settle()
+                own.group.listeners.log_under({})
             if not (isinstance(verb, FailSession) and isinstance(report, SessionFailed)):
                 own.teller.tell(report)
-        own.stage.show(result, began)
+        self._room_s = own.stage.show(result, began)
         return result
 
     def _offer(self) -> float | None:
@@ -179,7 +179,7 @@ class PoolPump:
         own = self._own
         if error.made is not None:
             with suppress(FrameError, RankDesync):  # half an Output: what raised says more
-                own.stage.show(error.made, began)
+                self._room_s = own.stage.show(error.made, began)
             own.stage.in_flight.settle()
         self._report(session, turn, began, StepResult(error=error.kind), idle=True)
         if not own.group.healthy or len(error.ranks) < own.group.world_size:
@@ -194,7 +194,8 @@ class PoolPump:
         own = self._own
         apply_s, self._apply_s = self._apply_s, 0.0
         counts = not step.refused and (not idle or bool(step.files) or step.error is not None)
-        ranks = timing_of(own.calls, own.stage)
+        room_s, self._room_s = self._room_s, 0.0
+        ranks = timing_of(own.calls, own.stage.in_flight.take_seconds(), room_s)
         log.debug("turn_timing", turn=turn.number, slowest=ranks.slowest, **asdict(ranks))
         own.outlet.step_done(
             StepReport(
@@ -202,7 +203,7 @@ class PoolPump:
                 number=turn.number,
                 step_s=own.clock.now() - began,
                 apply_s=apply_s,
-                wait_s=own.calls.waited_s + own.stage.room_s,
+                wait_s=own.calls.waited_s + room_s,
                 refused=step.refused,
                 idle=idle,
                 is_last=counts and session.count_step(),
@@ -213,13 +214,13 @@ class PoolPump:
         )
 
 
-def timing_of(calls: RankCalls, stage: PoolStage) -> RankTiming:
+def timing_of(calls: RankCalls, copy_s: float, room_s: float) -> RankTiming:
     """Return where the time of the last call went."""
     return RankTiming(
         broadcast_s=calls.timing.broadcast_s,
         compute_s=calls.timing.compute_s,
         collect_s=calls.timing.collect_s,
         place_s=calls.timing.place_s,
-        copy_s=stage.in_flight.take_seconds(),
-        room_s=stage.room_s,
+        copy_s=copy_s,
+        room_s=room_s,
     )

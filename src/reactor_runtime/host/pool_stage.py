@@ -40,7 +40,6 @@ class PoolStage:
     Attributes:
         frames: Frames of the last chunk that was shown, which the next one is expected to have.
         pinned_fps: The author's rate; ``None`` while the measured one is used.
-        room_s: Seconds of the last ``show`` that were spent waiting for room.
         in_flight: What is on its way into the queue.
     """
 
@@ -49,7 +48,6 @@ class PoolStage:
     ) -> None:
         self.frames = 1
         self.pinned_fps: float | None = None
-        self.room_s = 0.0
         self.in_flight = ChunkInFlight(outlet, clock, on_landed)
         self._outlet, self._gate, self._clock = outlet, gate, clock
         self._room = threading.Event()
@@ -60,10 +58,12 @@ class PoolStage:
     def begin(self) -> None:
         """Note that a call begins whose Outputs may be flushed."""
         self._flushes.outputs = 0
-        self.room_s = 0.0
 
-    def show(self, result: CallResult, started_at: float) -> None:
+    def show(self, result: CallResult, started_at: float) -> float:
         """Show what the ranks emitted in a call that began at *started_at*.
+
+        Returns:
+            Seconds spent waiting for room.
 
         Raises:
             RankDesync: The ranks' Outputs do not belong together.
@@ -71,8 +71,9 @@ class PoolStage:
         """
         flushes = self._flushes.count
         outputs = outputs_of(result)
+        room_s = 0.0
         if not outputs:
-            return
+            return room_s
         took_s = self._clock.now() - started_at + self._owed_s
         self._owed_s = 0.0
         self.in_flight.settle()
@@ -92,9 +93,13 @@ class PoolStage:
                 continue
             self._settle_first()
             drop = emitted[0] is not None and emitted[0].drop
-            if self._has_room(chunk, flushes, drop):
+            began = self._clock.now()
+            has_room = self._has_room(chunk, flushes, drop)
+            room_s += self._clock.now() - began
+            if has_room:
                 self.frames = frames_in(chunk)
                 self.in_flight.start(chunk, lambda: self._is_wanted(flushes))
+        return room_s
 
     def flush(self, outputs: int) -> None:
         """Drop what was emitted so far, of the call that runs the first *outputs*; any thread."""
@@ -113,19 +118,15 @@ class PoolStage:
         self._room.set()
 
     def _has_room(self, chunk: Chunk, flushes: int, drop: bool) -> bool:
-        began = self._clock.now()
-        try:
-            while self._is_wanted(flushes):
-                self._room.clear()
-                if self._outlet.has_room(frames_in(chunk)):
-                    return True
-                if drop:
-                    self._outlet.dropped(chunk)
-                    return False
-                self._room.wait(_POLL_S)
-            return False
-        finally:
-            self.room_s += self._clock.now() - began
+        while self._is_wanted(flushes):
+            self._room.clear()
+            if self._outlet.has_room(frames_in(chunk)):
+                return True
+            if drop:
+                self._outlet.dropped(chunk)
+                return False
+            self._room.wait(_POLL_S)
+        return False
 
     def _settle_first(self) -> None:
         """Wait for an Output of the same step; the next chunk bears the time."""

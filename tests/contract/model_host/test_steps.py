@@ -4,7 +4,7 @@ import logging
 import time
 
 import pytest
-from tests.contract.model_host.conftest import Serve, in_process_only
+from tests.contract.model_host.conftest import Serve, in_process_only, pools_only
 from tests.contract.model_host.recording_outlet import Dropped, Shown
 from tests.contract.model_host.stage import Stage
 from tests.models.parts import flat
@@ -72,7 +72,7 @@ async def test_a_step_is_expected_to_be_as_large_as_the_last_one(serve: Serve) -
     stage = await serve("shows_what_is_asked")
     asked: list[int] = []
     step_at = stage.outlet.step_at
-    stage.outlet.step_at = lambda frames: asked.append(frames) or step_at(frames)  # type: ignore
+    stage.outlet.step_at = lambda frames, coming=0: asked.append(frames) or step_at(frames, coming)  # type: ignore
     stage.open()
     await stage.ask("show", kind="chunk")
     await stage.outlet.more(StepReport, 2)
@@ -391,3 +391,22 @@ async def test_a_free_loop_that_only_polls_its_input_lives_through_sessions(serv
         stage.end(session_id)
         await stage.closed(session_id)
     assert stage.outlet.of(HostFailure) == []
+
+
+@pools_only
+async def test_where_the_time_of_a_turn_went_is_told_and_logged(
+    serve: Serve, world_size: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("takes_turns")
+    with caplog.at_level(logging.DEBUG, "reactor_runtime.host.pool_pump"):
+        stage.open()
+        report = (await stage.steps(3))[2]
+    ranks = report.ranks
+    assert ranks is not None
+    assert len(ranks.compute_s) == world_size
+    assert ranks.collect_s >= max(ranks.compute_s) >= 0.002  # the model sleeps that long
+    assert 0 < ranks.broadcast_s < report.step_s
+    assert 0 <= ranks.slowest < world_size
+    line = next(m for m in caplog.messages if m.startswith("turn_timing") and "turn=2" in m)
+    for name in ("broadcast_s", "compute_s", "slowest", "collect_s", "copy_s", "room_s"):
+        assert f"{name}=" in line

@@ -107,3 +107,9 @@ def test_a_long_traceback_is_one_record(caplog: pytest.LogCaptureFixture) -> Non
     pipe.close()
     (record,) = caplog.records
     assert len(record.reactor_fields["exception"]) == 120_000  # type: ignore[attr-defined]
+
+
+def test_a_closed_pipe_has_nothing_more(pipe: Pipe) -> None:
+    pipe.close()
+    assert not pipe.output.drain()
+    pipe.output.drain_rest()

@@ -8,7 +8,12 @@ from collections.abc import Callable
 import pytest
 from tests.unit.session.room import until
 
-from reactor_runtime.host.host_outlet import CommandReply, OutboundMessage, StepReport
+from reactor_runtime.host.host_outlet import (
+    CommandReply,
+    OutboundMessage,
+    RankTiming,
+    StepReport,
+)
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.mailbox import HostClosed, HostOpened, HostReport
 from reactor_runtime.session.session_outlet import MAX_QUEUED_MESSAGES, SessionOutlet
@@ -177,3 +182,26 @@ async def test_ten_thousand_replies_a_second_cost_little(outlet: SessionOutlet) 
         outlet.reply(CommandReply(call_id=n, client_id="c"))
     await until(lambda: len(ear.heard) == 10_000)
     assert time.process_time() - began < 0.5
+
+
+def test_where_the_time_of_a_step_on_ranks_went_is_counted(
+    outlet: SessionOutlet, metrics: Metrics
+) -> None:
+    ranks = RankTiming(
+        broadcast_s=0.001, compute_s=(0.02, 0.05), collect_s=0.06, place_s=0.0, copy_s=0.004,
+        room_s=0.03,
+    )  # fmt: skip
+    told = {"session_id": "s", "step_s": 0.1, "apply_s": 0.0, "wait_s": 0.03}
+    for number in range(2):
+        outlet.step_done(StepReport(number=number, ranks=ranks, **told))  # type: ignore[arg-type]
+    rendered = metrics.render().decode()
+    for line in (
+        "reactor_rank_broadcast_seconds_sum 0.002",
+        'reactor_rank_compute_seconds_sum{rank="0"} 0.04',
+        'reactor_rank_compute_seconds_sum{rank="1"} 0.1',
+        'reactor_rank_slowest_total{rank="1"} 2.0',
+        "reactor_rank_collect_seconds_sum 0.12",
+        "reactor_rank_copy_seconds_sum 0.008",
+        "reactor_rank_room_seconds_sum 0.06",
+    ):
+        assert line in rendered

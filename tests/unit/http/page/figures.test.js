@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { EventParser } from "./page/events.js";
-import { between, meanBetween, readMetrics, readReport } from "./page/figures.js";
+import { between, meanBetween, ranksBetween, readMetrics, readReport } from "./page/figures.js";
 
 const report = (entries) => new Map(entries.map((entry, index) => [index, entry]));
 const video = (more) => ({ type: "inbound-rtp", kind: "video", timestamp: 1000, codecId: 9, ...more });
@@ -54,4 +54,14 @@ test("an event stream is read however it is cut", () => {
     for (let at = 0; at < text.length; at += size) found.push(...parser.feed(text.slice(at, at + size)));
     assert.deepEqual(found.map(({ id, payload }) => [id, payload.event]), [[4, "command"], [5, "metric"]]);
   }
+});
+
+test("ranks are told by what they computed between two readings, the slowest first", () => {
+  const name = "reactor_rank_compute_seconds";
+  const lines = (rank, count, sum) => `${name}_count{rank="${rank}"} ${count}\n${name}_sum{rank="${rank}"} ${sum}\n`;
+  const before = readMetrics(lines(0, 10, 1) + lines(1, 10, 1));
+  const after = readMetrics(lines(0, 14, 1.2) + lines(1, 14, 1.4) + lines(2, 0, 0));
+  const ranks = ranksBetween(before, after, name).map(({ rank, mean }) => [rank, mean.toFixed(3)]);
+  assert.deepEqual(ranks, [["1", "0.100"], ["0", "0.050"]]);
+  assert.deepEqual(ranksBetween(before, before, name), []);
 });
