@@ -12,8 +12,11 @@ class MediaStream(Protocol):
     All but ``reset`` and ``stats`` may be called from any thread.
     """
 
-    def put(self, chunk: Chunk) -> None:
-        """Queue *chunk*. On return its arrays may be overwritten."""
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
+        """Queue *chunk*, unless it is not *wanted* by then; see ``HostOutlet.put``.
+
+        On return its arrays may be overwritten.
+        """
         ...
 
     def note_dropped(self, chunk: Chunk) -> None:
@@ -32,10 +35,11 @@ class MediaStream(Protocol):
         """Pin the rate (frames per second) and re-pace what is queued."""
         ...
 
-    def step_at(self, frames: int) -> float | None:
+    def step_at(self, frames: int, coming: int = 0) -> float | None:
         """Return the monotonic time from which a step making *frames* may start.
 
-        ``None``: the queue has no room; the ``on_room`` callbacks fire when it may have.
+        *coming* frames are on their way into the queue. ``None``: it has no room; the ``on_room``
+        callbacks fire when it may have.
         """
         ...
 
