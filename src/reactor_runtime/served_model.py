@@ -6,6 +6,7 @@ the model's own loading, and not before it.
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.clock import Clock
@@ -233,9 +234,21 @@ def recorded_track(outputs: Sequence[Track], kind: TrackKind, chosen: str | None
 
 
 def make_host(
-    model_class: type[Any], settings: ServeSettings, outlet: HostOutlet, clock: Clock
+    model_class: type[Any],
+    settings: ServeSettings,
+    outlet: HostOutlet,
+    clock: Clock,
+    *,
+    converts_beside: bool = True,
 ) -> ModelHost:
     """Return where the model runs: in this process, or on ranks of its own.
+
+    Args:
+        model_class: The model.
+        settings: What was asked for.
+        outlet: Where the host reports.
+        clock: The time.
+        converts_beside: As in ``PoolSettings``.
 
     Raises:
         WorkerGroupRefusedError: The ranks cannot be started like that.
@@ -254,7 +267,7 @@ def make_host(
     return WorkerPoolHost(
         model_class,
         outlet=outlet,
-        pool=pool_settings(settings),
+        pool=replace(pool_settings(settings), converts_beside=converts_beside),
         config_path=settings.config_path,
         clock=clock,
         settings=host_settings(settings),

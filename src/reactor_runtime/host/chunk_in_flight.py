@@ -15,13 +15,22 @@ class ChunkInFlight:
         outlet: Where chunks go.
         clock: The time.
         on_landed: Called, on another thread, when a chunk is in the queue or will never be.
+        is_beside: Whether it is; else it lands before ``start`` returns.
 
     Attributes:
         took_s: Seconds that the last conversion took.
     """
 
-    def __init__(self, outlet: HostOutlet, clock: Clock, on_landed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        outlet: HostOutlet,
+        clock: Clock,
+        on_landed: Callable[[], None],
+        *,
+        is_beside: bool = True,
+    ) -> None:
         self._outlet, self._clock, self._on_landed = outlet, clock, on_landed
+        self._is_beside = is_beside
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="convert")
         self._landing: Future[float] | None = None
         self._frames = 0
@@ -38,6 +47,8 @@ class ChunkInFlight:
         self._frames = frames_in(chunk)
         self._landing = self._thread.submit(self._land, chunk, wanted)
         self._landing.add_done_callback(lambda _: self._on_landed())
+        if not self._is_beside:
+            self.settle()
 
     def settle(self) -> None:
         """Return once nothing is in flight.

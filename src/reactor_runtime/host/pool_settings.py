@@ -19,6 +19,8 @@ class PoolSettings:
         load_timeout_s: Seconds from the start to the end of ``warmup``; 0 for no bound.
         settle_timeout_s: Seconds ranks have to leave at the end.
         comm_timeout_s: Seconds a collective may wait; ``None`` for longer than all other bounds.
+        converts_beside: Whether a step's frames are converted while the next one runs; else a step
+            is over when they are.
     """
 
     world_size: int = 1
@@ -31,3 +33,4 @@ class PoolSettings:
     load_timeout_s: float = 1800.0
     settle_timeout_s: float = 5.0
     comm_timeout_s: float | None = None
+    converts_beside: bool = True

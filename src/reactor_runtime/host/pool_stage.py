@@ -1,7 +1,7 @@
 """PoolStage: from what the ranks emitted to the stream, in order, as fast as there is room."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.distributed.call_result import CallResult
@@ -35,20 +35,20 @@ class PoolStage:
         outlet: Where chunks go.
         gate: Whether anybody sees them.
         clock: The time.
-        on_landed: Called, on another thread, when a chunk is in the queue or will never be.
+        in_flight: What is on its way into the queue.
 
     Attributes:
         frames: Frames of the last chunk that was shown, which the next one is expected to have.
         pinned_fps: The author's rate; ``None`` while the measured one is used.
-        in_flight: What is on its way into the queue.
+        in_flight: The same.
     """
 
     def __init__(
-        self, outlet: HostOutlet, gate: Gate, clock: Clock, on_landed: Callable[[], None]
+        self, outlet: HostOutlet, gate: Gate, clock: Clock, in_flight: ChunkInFlight
     ) -> None:
         self.frames = 1
         self.pinned_fps: float | None = None
-        self.in_flight = ChunkInFlight(outlet, clock, on_landed)
+        self.in_flight = in_flight
         self._outlet, self._gate, self._clock = outlet, gate, clock
         self._room = threading.Event()
         self._flushes = Flushes()

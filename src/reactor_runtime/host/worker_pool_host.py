@@ -7,7 +7,6 @@ from pathlib import Path
 
 from reactor_runtime.clock import Clock, SystemClock
 from reactor_runtime.distributed.class_reference import refer_to
-from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.errors import (
     HostClosedError,
     ModelLoadError,
@@ -29,7 +28,7 @@ from reactor_runtime.host.outcome import overtake
 from reactor_runtime.host.pool_parts import PoolParts
 from reactor_runtime.host.pool_pump import PoolPump
 from reactor_runtime.host.pool_settings import PoolSettings
-from reactor_runtime.host.rank_model import LoadModel, RankModel
+from reactor_runtime.host.rank_model import LoadModel
 from reactor_runtime.host.rank_parts import LoadOrder
 from reactor_runtime.host.rank_report_teller import named, told_cause
 from reactor_runtime.log import get_logger
@@ -74,7 +73,7 @@ class WorkerPoolHost(ModelHost):
             check_lockstep=pool.check_lockstep,
         )
         self._parts = PoolParts.make(
-            make_group(pool, settings),
+            pool,
             outlet,
             self._contract,
             clock=clock,
@@ -238,28 +237,6 @@ class WorkerPoolHost(ModelHost):
 
     def _wake(self) -> None:
         self._pump.look_again()
-
-
-def make_group(pool: PoolSettings, settings: HostSettings) -> WorkerGroup:
-    """Return the ranks, not started.
-
-    Raises:
-        WorkerGroupRefusedError: They cannot be started like that.
-    """
-    return WorkerGroup(
-        RankModel,
-        pool.world_size,
-        init_process_group=pool.init_process_group,
-        device=pool.device,
-        comm_backend=pool.comm_backend,
-        oversubscribe=pool.oversubscribe,
-        env=pool.env,
-        turn_timeout=settings.turn_timeout_s,
-        first_turn_timeout=settings.first_turn_timeout_s,
-        load_timeout=pool.load_timeout_s,
-        settle_timeout=pool.settle_timeout_s,
-        comm_timeout=pool.comm_timeout_s,
-    )
 
 
 def _ranks_in(error: BaseException) -> list[int]:

@@ -50,7 +50,8 @@ class BenchParts:
             on_news=news.tell,
         )
         outlet = ObservedOutlet(stream, turn, news.tell, clock=clock, metrics=metrics)
-        host = make_host(model_class, settings, outlet, clock)
+        # Time stands still while the host computes: nothing is to go on beside it.
+        host = make_host(model_class, settings, outlet, clock, converts_beside=False)
         told = session_settings(settings)
         limits = replace(
             told,

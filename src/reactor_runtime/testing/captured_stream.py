@@ -67,8 +67,8 @@ class CapturedStream:
 
     # --- what the host asks for ---
 
-    def put(self, chunk: Chunk) -> None:
-        """Copy *chunk* and queue it."""
+    def put(self, chunk: Chunk, wanted: Callable[[], bool] | None = None) -> None:
+        """Copy *chunk* and queue it, unless it is not *wanted* by then."""
         arrived_at = self._clock.now()
         pictures = {
             name: [
@@ -85,7 +85,9 @@ class CapturedStream:
             pinned_fps=chunk.pinned_fps,
             sound_s=max((s.shape[1] / (self._rates[n] or 1) for n, s in sounds.items()), default=0),
         )
-        self._pacer.put(QueuedChunk(pictures, sounds), origin)
+        with self._pacer.changed:
+            if wanted is None or wanted():
+                self._pacer.put(QueuedChunk(pictures, sounds), origin)
         self._turn.emit()
         self._on_news()
 
@@ -109,9 +111,9 @@ class CapturedStream:
         """Pin the rate and re-pace what is queued."""
         self._pacer.set_fps(fps)
 
-    def step_at(self, frames: int) -> float | None:
+    def step_at(self, frames: int, coming: int = 0) -> float | None:
         """Return when a step may start; ``None`` while the test waits for nothing."""
-        at = self._pacer.step_at(frames)
+        at = self._pacer.step_at(frames, coming)
         may_step = self._turn.ask_to_step(at, self._clock.now())
         self._on_news()
         return at if may_step else None
