@@ -194,6 +194,9 @@ class PoolPump:
         own = self._own
         apply_s, self._apply_s = self._apply_s, 0.0
         counts = not step.refused and (not idle or bool(step.files) or step.error is not None)
+        is_last = counts and session.count_step()
+        if is_last:  # what ends with it is to have its frames
+            own.stage.in_flight.settle()
         room_s, self._room_s = self._room_s, 0.0
         ranks = timing_of(own.calls, own.stage.in_flight.take_seconds(), room_s)
         log.debug("turn_timing", turn=turn.number, slowest=ranks.slowest, **asdict(ranks))
@@ -206,7 +209,7 @@ class PoolPump:
                 wait_s=own.calls.waited_s + room_s,
                 refused=step.refused,
                 idle=idle,
-                is_last=counts and session.count_step(),
+                is_last=is_last,
                 error=step.error,
                 files=step.files,
                 ranks=ranks,
