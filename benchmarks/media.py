@@ -27,6 +27,8 @@ from reactor_runtime.media.threads import threads_for
 from reactor_runtime.media.video_encoder import VideoEncoder, VideoFormat
 from reactor_runtime.media.video_encoding import bitrate_for
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
+from reactor_runtime.recording.mp4_writer import AudioTrack, VideoTrack
+from reactor_runtime.recording.take import Take
 
 CLOCK = SystemClock()
 VIDEO = Track(name="main", kind=TrackKind.VIDEO, direction=TrackDirection.OUT)
@@ -84,6 +86,18 @@ def costs(frames: Any, fps: float) -> None:
     opus, samples = AudioEncoder(96_000), np.zeros((PACKET_SAMPLES, 2), np.int16)
     samples[:] = (8000 * np.sin(np.arange(PACKET_SAMPLES) / 17))[:, None]
     row("encode opus, 20 ms", clocked(lambda k: opus.encode(samples, k * 960), 100))
+    size, audio = (width, height), AudioTrack()
+    take = Take(0.0, chunk_s=2.0, video=VideoTrack(size=size, fps=fps), audio=audio)
+    cpu = time.process_time()
+    spent = clocked(lambda k: take.picture(pictures[k], k / fps, 1 / fps), len(pictures))
+    cores = (time.process_time() - cpu) * fps / len(pictures)
+    row("record a picture", spent, f"{cores:.3f} core at {fps:g} fps")
+    cpu, packets = time.process_time(), round(50 * len(pictures) / fps)
+    spent = clocked(lambda k: take.sound(samples, k * 0.02), packets)
+    row("record 20 ms of sound", spent, f"{(time.process_time() - cpu) * 50 / packets:.3f} core")
+    take.close(len(pictures) / fps)
+    film = sum(len(each.film) for each in take.fragments())
+    print(f"{'a recording takes':<44}{film * 8 * fps / len(pictures) / 1e6:>9.2f}   Mbit/s")
 
 
 async def stream(

@@ -23,7 +23,7 @@ from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.pace import class_buffer_frames
 from reactor_runtime.model.servable import check_servable, doubts
-from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
+from reactor_runtime.model.tracks import Track, TrackDirection
 from reactor_runtime.scratch_folder import ScratchFolder
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
@@ -201,36 +201,24 @@ def make_recorder(
         SettingError: What is to be recorded is none of them.
     """
     from reactor_runtime.recording.mp4_writer import AudioCodec
+    from reactor_runtime.recording.recorded_tracks import recorded_tracks
     from reactor_runtime.recording.recorder import Recorder
     from reactor_runtime.recording.recording_settings import RecordingSettings
 
-    given = settings.recording
-    default = RecordingSettings()
+    given, default = settings.recording, RecordingSettings()
+    video_track, audio_track = recorded_tracks(outputs, given)
     longest_s = default.clip_max_s if given.clip_max_seconds is None else given.clip_max_seconds
     wanted = RecordingSettings(
         chunk_s=given.chunk_seconds or default.chunk_s,
         clip_max_s=longest_s or FOR_EVER_S,
-        video_track=recorded_track(outputs, TrackKind.VIDEO, given.video_track),
-        audio_track=recorded_track(outputs, TrackKind.AUDIO, given.audio_track),
+        video_track=video_track,
+        audio_track=audio_track,
         crf=default.crf if given.video.crf is None else given.video.crf,
         max_bitrate=settings.max_bitrate,
         audio_codec=AudioCodec(given.audio.codec or default.audio_codec),
         audio_bitrate=given.audio.bitrate or default.audio_bitrate,
     )
     return Recorder(shelf, wanted, clock=clock, metrics=metrics)
-
-
-def recorded_track(outputs: Sequence[Track], kind: TrackKind, chosen: str | None) -> str | None:
-    """Return the name of the track to record: the *chosen* one, else the first of its *kind*.
-
-    Raises:
-        SettingError: There is no such output track.
-    """
-    names = [track.name for track in outputs if track.kind is kind]
-    if chosen is not None and chosen not in names:
-        wanted = f"one of its output tracks: {', '.join(names)}" if names else "none: it has none"
-        raise SettingError(f"recording.{kind.value}_track", chosen, wanted)
-    return chosen or next(iter(names), None)
 
 
 def make_host(

@@ -60,6 +60,21 @@ def test_the_weights_are_where_the_environment_says(app: Path) -> None:
     assert rows(ran.out)["weights"] == "/srv/weights"
 
 
+def test_what_is_recorded_is_printed_and_checked(app: Path) -> None:
+    assert rows(reactor("check", str(app)).out)["recording"] == "off"
+    assert rows(reactor("check", str(app), "--record").out)["recording"] == "on"
+    manifest = app / "reactor.yaml"
+    section = "recording: {enabled: yes, chunk_seconds: 4, video: {crf: 18}}\n"
+    manifest.write_text(manifest.read_text() + section)
+    shown = rows(reactor("check", str(app)).out)["recording"]
+    assert shown == "on, chunk_seconds 4.0, video.crf 18"
+    assert rows(reactor("check", str(app), "--no-record").out)["recording"] == "off"
+    manifest.write_text(manifest.read_text().replace("chunk_seconds: 4", "video_track: elsewhere"))
+    ran = reactor("check", str(app))
+    assert ran.status == 2
+    assert "recording.video_track: found elsewhere; wanted" in ran.err
+
+
 def test_a_class_without_a_manifest_is_checked(app: Path) -> None:
     ran = reactor("check", "model:M", cwd=app)
     assert ran.status == 0

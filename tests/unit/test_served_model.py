@@ -11,7 +11,6 @@ from reactor_runtime.host.host_settings import OnFailure
 from reactor_runtime.manifest import Recording
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.contract import ModelContract
-from reactor_runtime.model.tracks import TrackKind
 from reactor_runtime.model_import import import_model_class
 from reactor_runtime.served_model import (
     buffer_frames,
@@ -20,7 +19,6 @@ from reactor_runtime.served_model import (
     make_served_model,
     media_settings,
     open_shelf,
-    recorded_track,
     session_settings,
     web_rtc_settings,
 )
@@ -111,22 +109,6 @@ class ShowsNothing(ReactorModel):
         pass
 """
 OUTPUTS = ModelContract.of(Films).tracks
-
-
-def test_without_a_wish_the_first_track_of_each_kind_is_recorded() -> None:
-    assert recorded_track(OUTPUTS, TrackKind.VIDEO, None) == "first_view"
-    assert recorded_track(OUTPUTS, TrackKind.AUDIO, None) == "voice"
-    assert recorded_track(OUTPUTS, TrackKind.VIDEO, "second_view") == "second_view"
-    assert recorded_track((), TrackKind.AUDIO, None) is None
-
-
-@pytest.mark.parametrize("chosen", ["third_view", "voice"])
-def test_a_track_that_is_none_of_them_is_refused_by_name(chosen: str) -> None:
-    wanted = f"recording.video_track: found {chosen}; wanted one of its output tracks: first_view"
-    with pytest.raises(SettingError, match=wanted):
-        recorded_track(OUTPUTS, TrackKind.VIDEO, chosen)
-    with pytest.raises(SettingError, match="wanted none"):
-        recorded_track((), TrackKind.VIDEO, chosen)
 
 
 def test_the_manifests_wishes_reach_the_recorder(tmp_path: Path) -> None:

@@ -68,7 +68,9 @@ def _check_ranks(settings: "ServeSettings") -> None:
 
 def _print_verdict(console: "Console", settings: "ServeSettings", model: type) -> None:
     from reactor_runtime.errors import ModelImportError
+    from reactor_runtime.model.contract import ModelContract
     from reactor_runtime.model.servable import check_servable, doubts
+    from reactor_runtime.recording.recorded_tracks import recorded_tracks
 
     try:
         check_servable(model)
@@ -76,6 +78,8 @@ def _print_verdict(console: "Console", settings: "ServeSettings", model: type) -
         raise ModelImportError(settings.model_ref, str(error)) from error
     if settings.isolation == "process":
         _check_ranks(settings)
+    if settings.is_recorded:
+        recorded_tracks(ModelContract.of(model).tracks, settings.recording)
     console.print()
     for doubt in doubts(model):
         console.print("[yellow]look[/yellow]  ", end="")
@@ -85,7 +89,6 @@ def _print_verdict(console: "Console", settings: "ServeSettings", model: type) -
 
 def _print_model(console: "Console", effective: "EffectiveSettings") -> None:
     settings = effective.settings
-    recording = settings.recording.model_dump(exclude_none=True)
     rows = [
         ("model", settings.model_ref),
         ("name", settings.name or settings.model_ref.rpartition(":")[2].rpartition(".")[2]),
@@ -94,11 +97,22 @@ def _print_model(console: "Console", effective: "EffectiveSettings") -> None:
         ("config", str(settings.config_path or "none")),
         ("weights", os.environ.get(WEIGHTS_VARIABLE) or str(settings.weights_path or "./weights")),
         ("env", ", ".join(sorted(settings.env)) or "none"),
-        ("recording", ", ".join(f"{k} {v}" for k, v in recording.items()) or "off"),
+        ("recording", _recording(settings)),
         ("ignored", ", ".join(effective.ignored) or "none"),
     ]
     console.print("[bold]Model[/bold]")
     _print_rows(console, rows)
+
+
+def _recording(settings: "ServeSettings") -> str:
+    """Return whether sessions are recorded, and what the manifest says of how."""
+    if not settings.is_recorded:
+        return "off"
+    given = settings.recording.model_dump(exclude_none=True, exclude={"enabled"})
+    parts = [(name, value) for name, value in given.items() if not isinstance(value, dict)]
+    for section in ("video", "audio"):
+        parts += [(f"{section}.{name}", value) for name, value in given[section].items()]
+    return ", ".join(["on", *(f"{name} {value}" for name, value in parts)])
 
 
 def _print_settings(console: "Console", effective: "EffectiveSettings") -> None:
