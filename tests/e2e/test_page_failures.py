@@ -1,12 +1,15 @@
 """The page before a model that fails: whenever it fails, the page says so and starts nothing."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from tests.e2e.chromium import Chromium, Tab, find_chromium
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.wire_client import wire_client
+from tests.process.cli import MODEL as MODEL_TEXT
+from tests.process.cli import write_model
 from tests.unit.webrtc.viewer import until
 
 MODEL = "tests.models.breaks_at_once:BreaksAtOnce"
@@ -16,6 +19,7 @@ pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed"),
 ]
 
+LOADS = MODEL_TEXT.replace('raise AssertionError("nothing loads a model here")', "pass")
 PHASE = "document.body.dataset.phase"
 NOTICE = "document.getElementById('notice').innerText"
 
@@ -87,3 +91,21 @@ async def test_a_session_that_is_stopped_before_the_page_is_in_it(browser: Chrom
         await tab.wait_for(f"{PHASE} === 'ended'")
         assert "The session was stopped" in await tab.evaluate(NOTICE)
         assert served.state() == "ready"
+
+
+async def test_an_edit_that_breaks_the_first_step_says_so_and_its_mending_goes_on(
+    browser: Chromium, tmp_path: Path
+) -> None:
+    model = write_model(tmp_path / "app", model=LOADS) / "model.py"
+    with serving(tmp_path / "app", "--reload") as served:
+        tab = await browser.open(served.url + "/")
+        await tab.wait_for(f"{PHASE} === 'live'")
+        body = "def inference(self):\n"
+        model.write_text(LOADS.replace(body, f"{body}        raise ValueError('boom')\n"))
+        await tab.wait_for(f"{PHASE} === 'ended' && {NOTICE}.includes('ValueError')", 30)
+        assert "The model failed" in await tab.evaluate(NOTICE)
+        model.write_text(LOADS)
+        await until(lambda: served.log().count("model_ready") >= 3, 30)
+        served.wait_for_state("ready")
+        await tab.click(".notice button")
+        await tab.wait_for(f"{PHASE} === 'live'")
