@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs what the tests need beside Python: a browser, npm for the published JS SDK, the tools that
-# make network namespaces, and ffprobe, which looks at recordings.
+# make network namespaces, a TURN server, and ffprobe, which looks at recordings.
 set -eu
 missing=""
 command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
 command -v ip >/dev/null 2>&1 || missing="$missing iproute2"
+command -v turnserver >/dev/null 2>&1 || missing="$missing coturn"
 command -v ffprobe >/dev/null 2>&1 || missing="$missing ffmpeg"
 command -v node >/dev/null 2>&1 || missing="$missing nodejs"
 command -v npm >/dev/null 2>&1 || missing="$missing npm"

@@ -30,7 +30,7 @@ _SCRUBS: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(rf"\b({_SECRET_WORD})(=|[\"']\s*:\s*)([\"']?)[^\s,;&\"'}}#]+", re.IGNORECASE),
         rf"\1\2\3{HIDDEN}",
     ),
-    (re.compile(r"\b((?:turns?|stuns?):(?://)?)[^\s@/?\"']+@", re.IGNORECASE), rf"\1{HIDDEN}@"),
+    (re.compile(r"\b((?:turns?|stuns?):(?://)?)[^\s\"']+@", re.IGNORECASE), rf"\1{HIDDEN}@"),
     (re.compile(r"(://)[^\s@/?\"']+@"), rf"\1{HIDDEN}@"),
     (re.compile(r"\b(ice-pwd:)\S+", re.IGNORECASE), rf"\1{HIDDEN}"),
 )

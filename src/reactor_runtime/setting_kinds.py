@@ -8,9 +8,10 @@ import ipaddress
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
@@ -19,6 +20,13 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _BITRATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmM]?)(?:bit/s|bps)?")
 _BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKmMgGtT]?)(?:i?B)?")
 _RESOLUTION = re.compile(r"([0-9]{2,5})\s*[xX]\s*([0-9]{2,5})")
+_ICE_SERVER = re.compile(
+    r"(?P<scheme>stuns?|turns?):"
+    r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?"
+    r"(?:\?transport=(?P<transport>udp|tcp))?"
+)
+# Over UDP, TLS would be DTLS, which neither browsers nor this server speak with a relay.
+_TRANSPORTS = {("turn", "udp"), ("turn", "tcp"), ("turns", "tcp")}
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\]%-]+")
 _MAX_DIGITS = 18
 
@@ -31,12 +39,14 @@ class Kind:
         wanted: What a right value is, in words that follow "wanted".
         parse: Text to value; raises ``ValueError`` when the text is none of it.
         is_text: Any text is one, quoted or not.
+        has_login: A value, a wrong one too, may hold a password: it is never shown.
         placeholder: What stands for a value in help.
     """
 
     wanted: str
     parse: Callable[[str], Any]
     is_text: bool = False
+    has_login: bool = False
     placeholder: str = "TEXT"
 
 
@@ -56,7 +66,7 @@ class TurnServer:
     """A relay and how to log in there.
 
     Attributes:
-        uri: ``turn:host[:port][?transport=udp|tcp]``, without credentials.
+        uri: ``turn:host[:port][?transport=udp|tcp]`` or ``turns:`` over TCP, without credentials.
         username: Empty when there is none.
         credential: Never shown by ``repr`` or ``str``.
     """
@@ -144,7 +154,7 @@ def many(kind: Kind) -> Kind:
         return tuple(kind.parse(part.strip()) for part in text.split(",") if part.strip())
 
     wanted = f"{kind.wanted}, or several separated by commas"
-    return Kind(wanted=wanted, parse=parse, placeholder=kind.placeholder)
+    return replace(kind, wanted=wanted, parse=parse)
 
 
 def _switch(text: str) -> bool:
@@ -210,22 +220,29 @@ def _origin(text: str) -> str:
     return stripped
 
 
+def _ice_server(text: str, schemes: tuple[str, ...]) -> str:
+    """Return *text* if it is the URI of a server, without a login, of one of *schemes*."""
+    match = _ICE_SERVER.fullmatch(text)
+    if match is None or match["scheme"] not in schemes or not 0 < int(match["port"] or 1) < 65536:
+        raise ValueError("not the address of such a server")
+    if match["transport"] and (match["scheme"], match["transport"]) not in _TRANSPORTS:
+        raise ValueError("there is no such transport")
+    return text
+
+
 def _stun(text: str) -> str:
-    if not re.fullmatch(r"stuns?:[^\s@?]+", text.strip()):
-        raise ValueError("not a STUN address")
-    return text.strip()
+    return _ice_server(text.strip(), ("stun", "stuns"))
 
 
 def _turn(text: str) -> TurnServer:
-    """Read ``turn:[user:credential@]host[:port][?transport=udp|tcp]``."""
+    """Read ``turn:[user:credential@]host[:port][?transport=udp|tcp]``, the login as in any URI."""
     scheme, _, rest = text.strip().partition(":")
     login, at, place = rest.rpartition("@")
-    if scheme not in ("turn", "turns") or not re.fullmatch(r"[^\s@]+", place):
-        raise ValueError("not a TURN address")
+    uri = _ice_server(f"{scheme}:{place}", ("turn", "turns"))
     username, _, credential = login.partition(":")
     if at and not (username and credential and len(login.split()) == 1):
         raise ValueError("user or credential is missing")
-    return TurnServer(uri=f"{scheme}:{place}", username=username, credential=credential)
+    return TurnServer(uri=uri, username=unquote(username), credential=unquote(credential))
 
 
 def _secret(text: str) -> str:
@@ -262,8 +279,10 @@ ORIGIN = Kind(
 )
 STUN = Kind(wanted="an address such as stun:host:3478", parse=_stun, placeholder="URI")
 TURN = Kind(
-    wanted="an address such as turn:user:credential@host:3478?transport=udp",
+    wanted="an address such as turn:user:credential@host:3478?transport=udp, or turns: for TLS over"
+    " TCP; in user and credential, write : as %3A, % as %25 and a comma as %2C",
     parse=_turn,
+    has_login=True,
     placeholder="URI",
 )
 

@@ -105,7 +105,7 @@ SETTINGS: tuple[Setting, ...] = (
         group=_SERVER,
         in_manifest=False,
         is_many=True,
-        about="TURN server: turn:user:credential@host:3478. Better as a variable.",
+        about="TURN server: turn:user:credential@host:3478?transport=tcp. Better as a variable.",
     ),
     Setting(
         name="public_address",

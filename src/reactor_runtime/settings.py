@@ -305,7 +305,7 @@ def _parsed(setting: Setting, text: str, source: str) -> Any:
     try:
         return setting.kind.parse(text)
     except ValueError:
-        hidden = setting.is_secret or "@" in text
+        hidden = setting.is_secret or setting.kind.has_login or "@" in text
         found = "a value that is not shown" if hidden else repr(text[:60])
         raise SettingError(source, found, setting.kind.wanted) from None
 

@@ -101,8 +101,11 @@ VALUES: dict[str, tuple[str, Any]] = {
     "allow_host": ("a.example,b.example", ("a.example", "b.example")),
     "stun": ("stun:a:3478", ("stun:a:3478",)),
     "turn": (
-        "turn:u:p%3A@h:3478?transport=tcp",
-        (TurnServer(uri="turn:h:3478?transport=tcp", username="u", credential="p%3A"),),
+        "turn:12%3Au:p/+%2C@=@h:3478?transport=tcp, turns:[2001:db8::1]",
+        (
+            TurnServer(uri="turn:h:3478?transport=tcp", username="12:u", credential="p/+,@="),
+            TurnServer(uri="turns:[2001:db8::1]"),
+        ),
     ),
     "port_range": ("50000-50100", (50000, 50100)),
     "public_address": ("203.0.113.7", "203.0.113.7"),
@@ -140,6 +143,12 @@ def test_text_becomes_the_right_value(name: str) -> None:
         ("allow_origin", "a.example", "origin"),
         ("stun", "a:3478", "stun:"),
         ("turn", "turn:u@h", "turn:user:credential@host"),
+        ("stun", "stun:h:99999", "stun:"),
+        ("stun", "turn:h", "stun:"),
+        ("turn", "turn:user:pa55word", "turn:user:credential@host"),
+        ("turn", "turn:user:pa55word@host:port", "turn:user:credential@host"),
+        ("turn", "turn:h?transport=sctp", "turn:user:credential@host"),
+        ("turn", "turns:h?transport=udp", "turns: for TLS over TCP"),
         ("port_range", "6-5", "range of ports"),
         ("public_address", "host.example", "IP address"),
         ("max_fps", "nan", "frames per second"),
@@ -167,6 +176,7 @@ def test_a_wrong_value_names_its_source_and_what_is_wanted(
             resolve_settings("m:M", flags, env)
         assert caught.value.source == source
         assert wanted in caught.value.wanted
+        assert "pa55word" not in str(caught.value)
 
 
 def test_a_session_may_send_at_least_one_largest_file() -> None:

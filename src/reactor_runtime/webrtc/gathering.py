@@ -12,9 +12,11 @@ from aioice.candidate import candidate_foundation, candidate_priority
 from aioice.stun import Class, Message, Method, TransactionError
 
 from reactor_runtime.errors import NoNetworkError, PortTakenError
+from reactor_runtime.log import get_logger
 from reactor_runtime.webrtc.aiortc_hooks import AgentSocket, IceAgent
-from reactor_runtime.webrtc.ice_servers import IceQueries
+from reactor_runtime.webrtc.ice_servers import IceQueries, TurnServer
 
+_log = get_logger(__name__)
 _RECEIVE_BUFFER_BYTES = 256 * 1024
 _SETTLE_S = 0.1  # after a first answer: interfaces without a way out never get one
 
@@ -112,7 +114,7 @@ async def query_servers(agent: IceAgent, sockets: Sequence[AgentSocket], plan: G
         stun = asyncio.create_task(_reflexive(sockets, plan.queries.stun, plan.timeout_s))
         asked.append(stun)
     if plan.queries.turn is not None:
-        asked.append(asyncio.create_task(agent.gather_relayed()))
+        asked.append(asyncio.create_task(_relayed(agent, plan.queries.turn)))
     try:
         if asked:
             await asyncio.wait(asked, timeout=plan.timeout_s)
@@ -124,6 +126,18 @@ async def query_servers(agent: IceAgent, sockets: Sequence[AgentSocket], plan: G
         if isinstance(result, list):
             found += result
     agent.finish_gathering(found)
+
+
+async def _relayed(agent: IceAgent, server: TurnServer) -> list[Candidate]:
+    """Return the address that the TURN *server* grants; say why there is none."""
+    try:
+        return await agent.gather_relayed()
+    except asyncio.CancelledError:
+        _log.warning("relay_not_granted", server=server.place, reason="no answer in time")
+        raise
+    except (OSError, TransactionError) as error:
+        _log.warning("relay_not_granted", server=server.place, reason=str(error))
+        return []
 
 
 async def _reflexive(

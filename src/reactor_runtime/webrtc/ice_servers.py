@@ -25,6 +25,12 @@ class TurnServer:
     username: str | None
     credential: str | None = field(repr=False)
 
+    @property
+    def place(self) -> str:
+        """Its address, for people."""
+        scheme = "turns" if self.is_tls else "turn"
+        return f"{scheme}:{self.host}:{self.port}?transport={self.transport}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IceQueries:
