@@ -37,15 +37,14 @@ _TAKEN = 409
 class Agent:
     """``run`` blocks until ``stop``; heartbeats, orders and reports have a thread each."""
 
-    def __init__(self, offer: NodeOffer, client: ControlClient, folder: Path) -> None:
-        self._offer, self._client, self._folder = offer, client, folder
+    def __init__(self, offer: NodeOffer, client: ControlClient, folder: Path, cores: int) -> None:
+        self._offer, self._client, self._folder, self._cores = offer, client, folder, cores
         self._spool = ReportSpool(folder / "spool", client, self._on_refused)
         self._runs: dict[tuple[str, int], TaskRun] = {}
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._terms = Terms(heartbeat_s=1.0, control_timeout_s=300.0)
         self._heard_at = time.monotonic()
-        self._sign = Beat(agent_id=offer.agent_id, incarnation=offer.incarnation)
 
     def run(self) -> None:
         """Offer the node and do what is ordered until told to stop.
@@ -82,6 +81,10 @@ class Agent:
                 _LOG.info("agent_registered", agent=self._offer.agent_id, url=self._client.url)
                 return True
         return False
+
+    @property
+    def _sign(self) -> Beat:
+        return Beat(agent_id=self._offer.agent_id, incarnation=self._offer.incarnation)
 
     def _beat(self) -> None:
         while not self._stopping.wait(self._terms.heartbeat_s):
@@ -144,6 +147,7 @@ class Agent:
         node = Node(
             client=self._client,
             address=NodeAddress(interface=self._offer.interface, address=self._offer.address),
+            cores=self._cores,
             patience_s=self._terms.control_timeout_s,
         )
         return TaskRun(order, node, folder, self._teller(order))

@@ -13,6 +13,7 @@ from reactor_runtime.launcher.agent import Agent
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.network import choose_address, host_id
+from reactor_runtime.launcher.node_process import own_cores
 from reactor_runtime.launcher.rendezvous_store import visible_devices
 from reactor_runtime.launcher.tether import adopt_orphans, die_with_parent, leave_unless_child_of
 
@@ -29,6 +30,7 @@ class AgentSettings(BaseModel):
         advertise: Address to show to peers; the interface's by default.
         work_dir: Where tasks, logs and unsent reports are kept; below the home folder by default.
         parent_pid: The process to die with.
+        cores: Processors that are the node's; all there are by default.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,6 +44,7 @@ class AgentSettings(BaseModel):
     labels: dict[str, str] = Field(default_factory=dict)
     work_dir: Path | None = None
     parent_pid: int | None = None
+    cores: int | None = Field(default=None, ge=1)
 
 
 def run_agent(settings: AgentSettings) -> int:
@@ -66,7 +69,8 @@ def run_agent(settings: AgentSettings) -> int:
         devices=visible_devices(),
         labels=settings.labels,
     )
-    agent = Agent(offer, ControlClient(settings.control, settings.token), _folder(settings))
+    cores = settings.cores or own_cores()
+    agent = Agent(offer, ControlClient(settings.control, settings.token), _folder(settings), cores)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: agent.stop())
     agent.run()

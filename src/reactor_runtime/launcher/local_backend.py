@@ -10,6 +10,7 @@ from reactor_runtime.launcher.agent_child import AgentChild
 from reactor_runtime.launcher.agent_program import AgentSettings
 from reactor_runtime.launcher.backend import LaunchBackend
 from reactor_runtime.launcher.contracts import DistributedJob
+from reactor_runtime.launcher.node_process import own_cores
 
 
 class LocalBackend(LaunchBackend):
@@ -25,11 +26,13 @@ class LocalBackend(LaunchBackend):
 
     @contextlib.contextmanager
     def _agents(self, folder: Path, settings: list[AgentSettings]) -> Iterator[None]:
+        share = max(1, own_cores() // len(settings))
         with contextlib.ExitStack() as stack:
             for each in settings:
                 own = folder / each.name
                 own.mkdir()
-                placed = each.model_copy(update={"work_dir": own, "parent_pid": os.getpid()})
+                update = {"work_dir": own, "parent_pid": os.getpid(), "cores": share}
+                placed = each.model_copy(update=update)
                 self._children.append(stack.enter_context(AgentChild(placed, own)))
             stack.callback(self._stop_all)  # together, before each is waited for
             yield

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Lock
@@ -9,6 +10,7 @@ from threading import Event, Lock
 from reactor_runtime.launcher.agent_messages import Outcome
 from reactor_runtime.launcher.exit_reports import rank_failures
 from reactor_runtime.launcher.failures import Gravity, RankFailure
+from reactor_runtime.launcher.network import NodeAddress
 from reactor_runtime.launcher.node_log import NodeLog
 from reactor_runtime.launcher.plan import TaskPlan
 from reactor_runtime.launcher.task_keeper import TIMED_OUT_STATUS
@@ -21,6 +23,26 @@ from reactor_runtime.launcher.torchrun import (
 )
 
 _POLL_S = 0.1
+
+
+def place_here(
+    attempt_id: str, address: NodeAddress, log_dir: str, cores: int, resume_from: str | None
+) -> NodePlace:
+    """Return this node's place in an attempt, its ranks run by this interpreter."""
+    return NodePlace(
+        attempt_id=attempt_id,
+        python=sys.executable,
+        address=address.address,
+        interface=address.interface,
+        log_dir=log_dir,
+        cores=cores,
+        resume_from=resume_from,
+    )
+
+
+def own_cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 class NodeProcess:

@@ -5,9 +5,7 @@ how they ended, and learn of the first failure; node 0 keeps it until all have h
 """
 
 import json
-import os
 import socket
-import sys
 import tempfile
 import threading
 import time
@@ -23,7 +21,7 @@ from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.failures import RankFailure, first_cause
 from reactor_runtime.launcher.meeting import Place, meet
 from reactor_runtime.launcher.network import NodeAddress, choose_address
-from reactor_runtime.launcher.node_process import NodeProcess
+from reactor_runtime.launcher.node_process import NodeProcess, own_cores, place_here
 from reactor_runtime.launcher.plan import plan_group
 from reactor_runtime.launcher.rendezvous_store import (
     HeldStore,
@@ -32,7 +30,6 @@ from reactor_runtime.launcher.rendezvous_store import (
     within,
 )
 from reactor_runtime.launcher.scheduler_env import SchedulerPlace
-from reactor_runtime.launcher.torchrun import NodePlace
 
 HEARTBEAT_S = 1.0
 LIMIT_S = 10.0
@@ -108,15 +105,7 @@ class ScheduledNode:
         newest = newest_checkpoint(self._source / block.path) if block else None
         client, resume = meet(meeting, self._stop, newest)
         with tempfile.TemporaryDirectory(prefix="reactor-node-") as folder:
-            node = NodePlace(
-                attempt_id=place.run_id,
-                python=sys.executable,
-                address=address.address,
-                interface=address.interface,
-                log_dir=folder,
-                cores=os.cpu_count() or 1,
-                resume_from=resume,
-            )
+            node = place_here(place.run_id, address, folder, own_cores(), resume)
             task = plan_group(job)[place.node_rank]
             self._process = NodeProcess(task, endpoint, node, self._source)
             watch = threading.Thread(

@@ -1,8 +1,6 @@
 """TaskRun: one task on this node, from its order to the last log line delivered."""
 
-import os
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,12 +22,11 @@ from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.log_shipper import LogShipper
 from reactor_runtime.launcher.meeting import Place, meet
 from reactor_runtime.launcher.network import NodeAddress, choose_address
-from reactor_runtime.launcher.node_process import NodeProcess
+from reactor_runtime.launcher.node_process import NodeProcess, place_here
 from reactor_runtime.launcher.plan import plan_group
 from reactor_runtime.launcher.rendezvous_store import HeldStore
 from reactor_runtime.launcher.source_bundle import unpack_source
 from reactor_runtime.launcher.store_contact import StoreContact
-from reactor_runtime.launcher.torchrun import NodePlace
 from reactor_runtime.log import get_logger
 
 _LOG = get_logger("reactor_runtime.launcher")
@@ -43,11 +40,13 @@ class Node:
 
     Attributes:
         address: Where peers reach this node.
+        cores: How many processors a task's ranks share.
         patience_s: How long the control plane may be silent.
     """
 
     client: ControlClient
     address: NodeAddress
+    cores: int
     patience_s: float
 
 
@@ -129,15 +128,8 @@ class TaskRun:
         client, resume = meet(
             place, self._stop, self._checkpoint() if order.node_rank == 0 else None
         )
-        node = NodePlace(
-            attempt_id=order.attempt_id,
-            python=sys.executable,
-            address=address.address,
-            interface=address.interface,
-            log_dir=str(self._folder / "logs"),
-            cores=os.cpu_count() or 1,
-            resume_from=resume,
-        )
+        log_dir = str(self._folder / "logs")
+        node = place_here(order.attempt_id, address, log_dir, self._node.cores, resume)
         task = plan_group(job)[order.node_rank]
         self._process = NodeProcess(task, endpoint, node, self._work_dir)
         self._say(Started())

@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from reactor_runtime.clock import SystemClock
+from reactor_runtime.devices import default_device
 from reactor_runtime.distributed import process_group
 from reactor_runtime.errors import OfflineRunError
 from reactor_runtime.host.host_outlet import OutboundMessage
@@ -76,7 +77,8 @@ def run_offline(  # noqa: PLR0913 - a published signature
         seed: The session's.
         fps: Frames per second where the model pins no rate.
         config_path: What ``load`` gets.
-        world: This process' place; what torchrun's variables say, else a world of one.
+        world: This process' place; what torchrun's variables say, else a world of one on the
+            device that ``reactor serve`` would take.
         check_lockstep: Compare a digest of every rank's state after every turn.
         settings: ``turn_timeout_s`` and ``first_turn_timeout_s``. Between ranks, the time-out of
             the process group must be longer than any turn.
@@ -93,7 +95,7 @@ def run_offline(  # noqa: PLR0913 - a published signature
         raise OfflineRunError(None, f"{target.name} must end in .mkv: the film is Matroska")
     contract = ModelContract.of(model)
     script = Script.make(contract, turns, commands, seed)
-    place = world or World.from_env()
+    place = world or _place()
     order = LoadOrder(
         model=GivenClass(model), config_path=config_path, check_lockstep=check_lockstep
     )
@@ -115,6 +117,11 @@ def run_offline(  # noqa: PLR0913 - a published signature
         files=film.files,
         messages=tuple(stage.messages),
     )
+
+
+def _place() -> World:
+    found = World.from_env()
+    return found if found.world_size > 1 else replace(found, device=default_device())
 
 
 @contextmanager
