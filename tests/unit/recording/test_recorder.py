@@ -75,6 +75,22 @@ async def test_what_was_shown_is_kept_with_its_times(
     assert {one for one, _ in studio.kept} == {recording.id}
 
 
+async def test_every_picture_is_kept_at_the_time_viewers_got_it(
+    make_studio: MakeStudio, tmp_path: Path
+) -> None:
+    studio = make_studio()
+    recording = studio.begin()
+    viewer = Viewer(studio.stream, "main", Codec.VP8)
+    await play(studio, range(2 * FPS))
+    await viewer.wait(2 * FPS)
+    await studio.end(recording)
+    shown = [frame.presented_at - viewer.frames[0].presented_at for frame in viewer.frames]
+    kept = [at for at, _ in levels(studio.write(recording, tmp_path / "film.mp4"))]
+    assert len(kept) >= 2 * FPS
+    for at in shown[: 2 * FPS]:
+        assert min(abs(at - other) for other in kept) < 0.001
+
+
 async def test_segments_follow_each_other_and_end_at_multiples(make_studio: MakeStudio) -> None:
     studio = make_studio()
     recording = studio.begin()
