@@ -194,8 +194,7 @@ class PoolPump:
         own = self._own
         apply_s, self._apply_s = self._apply_s, 0.0
         counts = not step.refused and (not idle or bool(step.files) or step.error is not None)
-        is_last = counts and session.count_step()
-        if is_last:  # what ends with it is to have its frames
+        if counts and session.steps_left == 1:  # after the last step nothing counts any more
             own.stage.in_flight.settle()
         room_s, self._room_s = self._room_s, 0.0
         ranks = timing_of(own.calls, own.stage.in_flight.take_seconds(), room_s)
@@ -209,7 +208,7 @@ class PoolPump:
                 wait_s=own.calls.waited_s + room_s,
                 refused=step.refused,
                 idle=idle,
-                is_last=is_last,
+                is_last=counts and session.count_step(),
                 error=step.error,
                 files=step.files,
                 ranks=ranks,
