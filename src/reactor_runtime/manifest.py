@@ -158,6 +158,7 @@ class RuntimeSection(_Section):
     on_failure: Annotated[str | None, _as(kinds.ON_FAILURE)] = None
     check_lockstep: Switch = None
     oversubscribe: Switch = None
+    step_results: Switch = None
 
     turn_timeout: Seconds = None
     first_turn_timeout: Seconds = None

@@ -21,9 +21,9 @@ from reactor_runtime.served_model import (
     ServedModel,
     import_web_rtc,
     make_served_model,
-    open_shelf,
     web_rtc_settings,
 )
+from reactor_runtime.served_recordings import open_shelf, open_steps
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_state import SessionState
 from reactor_runtime.settings import ServeSettings, import_served_class
@@ -78,6 +78,7 @@ class ModelLife:
             model_class = await self._import()
             self._shelf = open_shelf(self._settings, self._clock, self._stage.metrics)
             self._stage.recordings = self._shelf
+            self._stage.steps = open_steps(self._settings, self._clock)
             self._model = self._make(model_class)
         except ConfigurationError as error:
             log.debug("model_import_failed", exc_info=error.__cause__ or error)
@@ -136,7 +137,12 @@ class ModelLife:
 
     def _make(self, model_class: type[Any]) -> ServedModel:
         return make_served_model(
-            model_class, self._settings, self._clock, self._stage.metrics, self._shelf
+            model_class,
+            self._settings,
+            self._clock,
+            self._stage.metrics,
+            self._shelf,
+            self._stage.steps,
         )
 
     async def _join_network(self, model: ServedModel) -> None:
@@ -200,6 +206,8 @@ class ModelLife:
             self._stage.close()
             if self._shelf is not None:
                 self._shelf.close()
+            if self._stage.steps is not None:
+                self._stage.steps.close()
         if status is ExitStatus.STUCK:
             print_error("the model did not let go; its own clean-up was skipped")
         return status

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import SettingError
-from reactor_runtime.host.host_outlet import HostOutlet
+from reactor_runtime.host.host_outlet import HostOutlet, StepReport
 from reactor_runtime.host.host_settings import HostSettings, OnFailure
 from reactor_runtime.host.in_process_host import InProcessHost
 from reactor_runtime.host.model_host import ModelHost
@@ -24,7 +24,7 @@ from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.pace import class_buffer_frames
 from reactor_runtime.model.servable import check_servable, doubts
 from reactor_runtime.model.tracks import Track, TrackDirection
-from reactor_runtime.scratch_folder import ScratchFolder
+from reactor_runtime.served_recordings import make_recorder, make_step_results
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
 from reactor_runtime.session.session_settings import SessionSettings
@@ -36,6 +36,8 @@ from reactor_runtime.world import World
 if TYPE_CHECKING:
     from reactor_runtime.recording.recorder import Recorder
     from reactor_runtime.recording.shelf import Shelf
+    from reactor_runtime.recording.step_results import StepResults
+    from reactor_runtime.recording.step_shelf import StepShelf
     from reactor_runtime.webrtc.signaling import Signaling
 
 log = get_logger(__name__)
@@ -58,6 +60,7 @@ class ServedModel:
         stream: The output media, ``None`` for a model without output tracks.
         tracks: What flows, either way.
         recorder: Who records it, ``None`` for nobody.
+        steps: Who keeps the results of its steps, ``None`` for nobody.
 
     Attributes:
         signaling: From offers to connections; ``None`` until ``join_network``.
@@ -69,9 +72,10 @@ class ServedModel:
         stream: LiveStream | None,
         tracks: Sequence[Track],
         recorder: "Recorder | None" = None,
+        steps: "StepResults | None" = None,
     ) -> None:
         self.session = session
-        self._recorder = recorder
+        self._recorder, self._steps = recorder, steps
         self.signaling: Signaling | None = None
         self._stream = stream
         self._tracks = tracks
@@ -81,6 +85,8 @@ class ServedModel:
         """Start the media threads and begin to load the model; returns at once."""
         if self._recorder is not None:
             self._recorder.start(asyncio.get_running_loop(), self._note_segment)
+        if self._steps is not None:
+            self._steps.start(asyncio.get_running_loop(), self._note_step)
         if self._stream is not None:
             self._stream.start(asyncio.get_running_loop())
         await self.session.start()
@@ -107,12 +113,21 @@ class ServedModel:
             self._stream.stop()
         if self._recorder is not None:
             self._recorder.stop()
+        if self._steps is not None:
+            self._steps.stop()
 
     def _note_segment(self, recording_id: str, number: int) -> None:
         state = self.session.state
         self.session.events.append(
             "chunk_ready", state, state, recording_id=recording_id, idx=number
         )
+
+    def _note_step(self, report: StepReport, is_saved: bool) -> None:
+        state, step = self.session.state, report.number
+        log_event = self.session.events.append
+        log_event("step_completed", state, state, step=step, saved=is_saved, error=report.error)
+        if is_saved:
+            log_event("step_result_ready", state, state, session=report.session_id, step=step)
 
     async def _close_connections(self, reason: str) -> None:
         if self.signaling is not None:
@@ -131,8 +146,11 @@ def make_served_model(
     clock: Clock,
     metrics: Metrics,
     shelf: "Shelf | None" = None,
+    step_shelf: "StepShelf | None" = None,
 ) -> ServedModel:
     """Return the parts for *model_class*, joined and not started; recorded where there is a shelf.
+
+    Where there is a *step_shelf*, the results of its steps are kept.
 
     Raises:
         TypeError: The class declares something that cannot be.
@@ -144,17 +162,22 @@ def make_served_model(
     for doubt in doubts(model_class):
         log.warning("check_the_class", doubt=doubt)
     outputs = [track for track in contract.tracks if track.direction is TrackDirection.OUT]
-    stream = recorder = None
+    stream = recorder = steps = None
+    if step_shelf is not None:
+        steps = make_step_results(step_shelf, outputs, settings, metrics)
     if outputs:
         media = media_settings(settings, model_class)
         stream = LiveStream(outputs, settings=media, clock=clock, metrics=metrics)
         if shelf is not None:
             recorder = make_recorder(shelf, outputs, settings, clock, metrics)
             stream.give_to(recorder, recorder.tracks)
+        if steps is not None:
+            stream.converter.on_converted = steps.converted
     if shelf is not None and recorder is None:
         log.warning("nothing_to_record", reason="the model has no output track")
-    outlet = SessionOutlet(stream, clock=clock, metrics=metrics)
-    host = make_host(model_class, settings, outlet, clock)
+    outlet = SessionOutlet(stream, clock=clock, metrics=metrics, step_keeper=steps)
+    # What a step shows is known only when its frames are converted: no other may run meanwhile.
+    host = make_host(model_class, settings, outlet, clock, converts_beside=steps is None)
     session = Session(
         host,
         outlet=outlet,
@@ -163,62 +186,7 @@ def make_served_model(
         clock=clock,
         metrics=metrics,
     )
-    return ServedModel(session, stream, contract.tracks, recorder)
-
-
-def open_shelf(settings: ServeSettings, clock: Clock, metrics: Metrics) -> "Shelf | None":
-    """Return where recordings are kept, ``None`` where none are made or none can be."""
-    if not settings.is_recorded:
-        return None
-    from reactor_runtime.recording.shelf import Shelf
-
-    folder = ScratchFolder("recordings", settings.recordings_path)
-    try:
-        folder.open()
-    except OSError as error:
-        log.error("recording_unavailable", reason=str(error))
-        return None
-    return Shelf(
-        folder,
-        max_bytes=settings.recordings_size,
-        min_free_bytes=settings.min_free_disk,
-        keep_s=settings.recordings_keep_s,
-        clock=clock,
-        metrics=metrics,
-    )
-
-
-def make_recorder(
-    shelf: "Shelf",
-    outputs: Sequence[Track],
-    settings: ServeSettings,
-    clock: Clock,
-    metrics: Metrics,
-) -> "Recorder":
-    """Return who records a model with these *outputs*.
-
-    Raises:
-        SettingError: What is to be recorded is none of them.
-    """
-    from reactor_runtime.recording.mp4_writer import AudioCodec
-    from reactor_runtime.recording.recorded_tracks import recorded_tracks
-    from reactor_runtime.recording.recorder import Recorder
-    from reactor_runtime.recording.recording_settings import RecordingSettings
-
-    given, default = settings.recording, RecordingSettings()
-    video_track, audio_track = recorded_tracks(outputs, given)
-    longest_s = default.clip_max_s if given.clip_max_seconds is None else given.clip_max_seconds
-    wanted = RecordingSettings(
-        chunk_s=given.chunk_seconds or default.chunk_s,
-        clip_max_s=longest_s or FOR_EVER_S,
-        video_track=video_track,
-        audio_track=audio_track,
-        crf=default.crf if given.video.crf is None else given.video.crf,
-        max_bitrate=settings.max_bitrate,
-        audio_codec=AudioCodec(given.audio.codec or default.audio_codec),
-        audio_bitrate=given.audio.bitrate or default.audio_bitrate,
-    )
-    return Recorder(shelf, wanted, clock=clock, metrics=metrics)
+    return ServedModel(session, stream, contract.tracks, recorder, steps)
 
 
 def make_host(

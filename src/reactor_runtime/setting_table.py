@@ -323,6 +323,13 @@ SETTINGS: tuple[Setting, ...] = (
         about="Record sessions, for clips; what recording.enabled says unless given.",
     ),
     Setting(
+        name="step_results",
+        kind=kinds.SWITCH,
+        default=False,
+        group=_RECORDINGS,
+        about="Keep the result of every step as a folder, under the limits of recordings.",
+    ),
+    Setting(
         name="recordings_path",
         kind=kinds.PATH,
         group=_RECORDINGS,

@@ -75,6 +75,7 @@ class ServeSettings:
         min_free_disk: Bytes that files and recordings must leave free on the disk.
         uploads_path: Where files are kept, ``None`` for the folder of temporary files.
         record: Whether sessions are recorded; ``None`` for what *recording* says.
+        step_results: Whether the result of every step is kept.
         recordings_path: Where recordings lie while the process lives, ``None`` for the folder of
             temporary files.
         recordings_size: Bytes of all recordings.
@@ -137,6 +138,7 @@ class ServeSettings:
     min_free_disk: int = 512 << 20
     uploads_path: Path | None = None
     record: bool | None = None
+    step_results: bool = False
     recordings_path: Path | None = None
     recordings_size: int = 1 << 30
     recordings_keep_s: float = 300.0

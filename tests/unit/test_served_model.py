@@ -15,13 +15,12 @@ from reactor_runtime.model_import import import_model_class
 from reactor_runtime.served_model import (
     buffer_frames,
     host_settings,
-    make_recorder,
     make_served_model,
     media_settings,
-    open_shelf,
     session_settings,
     web_rtc_settings,
 )
+from reactor_runtime.served_recordings import make_recorder, open_shelf
 from reactor_runtime.setting_kinds import Resolution, TurnServer
 from reactor_runtime.settings import ServeSettings
 from reactor_runtime.webrtc.web_rtc_settings import IceServer, PlayoutDelay

@@ -12,6 +12,7 @@ from reactor_runtime.http.page_routes import PageRoutes
 from reactor_runtime.http.session_routes import SessionRoutes
 from reactor_runtime.http.signaling_routes import SignalingRoutes
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.http.step_routes import StepRoutes
 from reactor_runtime.http.upload_routes import UploadRoutes
 
 
@@ -25,6 +26,7 @@ def create_app(stage: Stage) -> ASGIApp:
         SignalingRoutes(stage),
         UploadRoutes(stage),
         ClipRoutes(stage),
+        StepRoutes(stage),
     )
     app = Starlette(
         routes=[route for group in groups for route in group.routes()],

@@ -9,6 +9,7 @@ from reactor_runtime.metrics import Metrics
 
 if TYPE_CHECKING:  # the routes must answer before model, media and WebRTC are imported
     from reactor_runtime.recording.shelf import Shelf
+    from reactor_runtime.recording.step_shelf import StepShelf
     from reactor_runtime.session.session import Session
     from reactor_runtime.uploads.upload_store import UploadStore
     from reactor_runtime.webrtc.signaling import Signaling
@@ -27,12 +28,14 @@ class Stage:
         settings: What the routes are told.
         metrics: The figures of this server.
         recordings: Where recordings are kept, ``None`` where none are made.
+        steps: Where the results of steps are, ``None`` where none are kept.
     """
 
     def __init__(self, settings: ServerSettings, metrics: Metrics) -> None:
         self.settings = settings
         self.metrics = metrics
         self.recordings: Shelf | None = None
+        self.steps: StepShelf | None = None
         self._session: Session | None = None
         self._signaling: Signaling | None = None
         self._news = asyncio.Event()

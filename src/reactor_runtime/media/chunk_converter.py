@@ -1,24 +1,36 @@
 """ChunkConverter: the one copy of what a model emitted, into the forms the timeline holds."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.media.chunk import Chunk
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.pacer import ChunkOrigin
-from reactor_runtime.media.picture import PictureMaker
+from reactor_runtime.media.picture import Picture, PictureMaker
 from reactor_runtime.media.sample_line import RATE, SampleLine
 from reactor_runtime.media.sound import SoundMaker
 from reactor_runtime.media.stretch_watch import StretchWatch
 from reactor_runtime.media.timeline import QueuedChunk
 from reactor_runtime.model.tracks import Track, TrackKind
 
+OnConverted = Callable[
+    [QueuedChunk, Mapping[str, Sequence[Picture]], Mapping[str, NDArray[np.int16]]], None
+]
+
 
 class ChunkConverter:
-    """Converts the chunks of one model, one at a time, without the GIL where it takes time."""
+    """Converts the chunks of one model, one at a time, without the GIL where it takes time.
+
+    Attributes:
+        on_converted: Called with every queued chunk, its pictures and its sounds, by track.
+    """
 
     def __init__(self, tracks: Iterable[Track], *, settings: MediaSettings, clock: Clock) -> None:
+        self.on_converted: OnConverted | None = None
         self._lock = threading.Lock()
         self._clock = clock
         self._stretch = StretchWatch()
@@ -63,6 +75,8 @@ class ChunkConverter:
             sound_s=longest,
         )
         queued = QueuedChunk(pictures, sounds)
+        if self.on_converted is not None:
+            self.on_converted(queued, pictures, sounds)
         self._stretch.note(frames=queued.frames, sound_s=longest, pinned_fps=chunk.pinned_fps)
         return queued, origin
 

@@ -47,6 +47,7 @@ class LiveStream:
         metrics: Where figures go.
 
     Attributes:
+        converter: What copies the model's chunks.
         plays_until: Returns the monotonic time at which everything queued will have been shown.
     """
 
@@ -61,9 +62,9 @@ class LiveStream:
         outputs = [track for track in tracks if track.direction is TrackDirection.OUT]
         metrics = metrics or Metrics()
         self._clock, self._is_running = clock, False
-        self._converter = ChunkConverter(outputs, settings=settings, clock=clock)
+        self.converter = ChunkConverter(outputs, settings=settings, clock=clock)
         self._pacer = Pacer(
-            self._converter.make_lines(),
+            self.converter.make_lines(),
             has_video=any(track.kind is TrackKind.VIDEO for track in outputs),
             settings=settings,
             clock=clock,
@@ -117,7 +118,7 @@ class LiveStream:
         """
         if not self._is_running:
             return
-        parts, origin = self._converter.convert(chunk)
+        parts, origin = self.converter.convert(chunk)
         with self._pacer.changed:
             if wanted is not None and not wanted():
                 return
@@ -132,7 +133,7 @@ class LiveStream:
 
     def flush(self) -> None:
         """Drop everything queued and cut every video track to black at once."""
-        self._converter.begin_anew()
+        self.converter.begin_anew()
         with self._pacer.changed:
             self._pacer.clear()
             for lane in self._video:
@@ -140,7 +141,7 @@ class LiveStream:
 
     def reset(self) -> None:
         """Forget the session: queue, rate and last pictures go, nothing is shown."""
-        self._converter.begin_anew()
+        self.converter.begin_anew()
         with self._pacer.changed:
             self._pacer.forget()
             for lane in self._video:

@@ -64,7 +64,7 @@ class RecorderThread:
             log.error("recorder_thread_stuck")
 
     def _run(self) -> None:
-        _step_back()
+        step_back()
         while not self._tape.is_closed:
             item = self._tape.take(self._patience_s())
             try:
@@ -107,7 +107,7 @@ class RecorderThread:
                 reel.add(other)
 
 
-def _step_back() -> None:
+def step_back() -> None:
     """Leave the processor to what is live, where there is not enough of it for both.
 
     Linux has a priority for each thread; those that the encoder starts inherit it.

@@ -104,6 +104,7 @@ class Session:
             uploads=UploadStore(settings.uploads, clock, metrics),
             tasks=TaskSet(),
             recorder=recorder,
+            step_keeper=outlet.step_keeper,
             endings=Endings(),
         )
         self.events = EventLog(wiring.clock, wiring.settings.events_retained)
@@ -111,6 +112,8 @@ class Session:
         course.watch(lambda state: None if state.is_running else wiring.uploads.clear())
         if recorder is not None:
             course.watch(recorder.follow)
+        if outlet.step_keeper is not None:
+            course.watch(outlet.step_keeper.follow)
         self._audience = audience = Audience(host, course, wiring)
         self._tenancy = Tenancy(host, audience, course, outlet=outlet, wiring=wiring)
         self._vacancy = Vacancy(self._tenancy, audience, course, wiring)
@@ -160,6 +163,8 @@ class Session:
         async with self._vacancy.turn:
             await self._vacancy.make_room()
             await self._tenancy.begin(start, calls)
+            if self.wiring.step_keeper is not None and self._tenancy.tenure and start.session_id:
+                self.wiring.step_keeper.name(self._tenancy.tenure.session_id, start.session_id)
             return self.descriptor()
 
     async def stop_session(self, reason: str = "", moderate: bool = False) -> None:
@@ -203,6 +208,9 @@ class Session:
             self.state, name, tracks, self.wiring.recorder, self.wiring.endings
         )
         tenure = self._tenancy.tenure
+        if self.wiring.step_keeper is not None:
+            kept = {} if tenure is None else {"session_id": tenure.session_id}
+            described["step_results"] = {"enabled": True, **kept}
         return described if tenure is None else described | tenure.describe()
 
     def schema(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from reactor_runtime.host.host_outlet import (
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.mailbox import HostClosed, HostListener, HostOpened, Mailbox, StepsDone
 from reactor_runtime.session.media_stream import MediaStream
+from reactor_runtime.session.step_keeper import StepKeeper
 
 MAX_QUEUED_MESSAGES = 10_000
 
@@ -33,14 +34,24 @@ class SessionOutlet(HostOutlet):
         stream: Where chunks go; ``None`` for a model without output tracks, which has always room.
         clock: The time.
         metrics: Where steps and drops are counted.
+        step_keeper: Who keeps the result of every step, if anybody.
 
     Attributes:
         last_step: What the newest step was, ``None`` before the first.
         stream: Where chunks go.
+        step_keeper: Who keeps the result of every step, if anybody.
     """
 
-    def __init__(self, stream: MediaStream | None, *, clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        stream: MediaStream | None,
+        *,
+        clock: Clock,
+        metrics: Metrics,
+        step_keeper: StepKeeper | None = None,
+    ) -> None:
         self.last_step: StepReport | None = None
+        self.step_keeper = step_keeper
         self.stream, self._clock, self._metrics = stream, clock, metrics
         self._mailbox = Mailbox()
 
@@ -110,6 +121,8 @@ class SessionOutlet(HostOutlet):
         metrics.wait_seconds.observe(report.wait_s)
         if report.ranks is not None:
             _count_ranks(metrics, report.ranks)
+        if self.step_keeper is not None:
+            self.step_keeper.step_done(report)
         if report.is_last:
             self._mailbox.post(StepsDone(session_id=report.session_id))
 

@@ -7,6 +7,7 @@ from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.endings import Endings
 from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.session_settings import SessionSettings
+from reactor_runtime.session.step_keeper import StepKeeper
 from reactor_runtime.session.tally import Tally
 from reactor_runtime.task_set import TaskSet
 from reactor_runtime.uploads.upload_store import UploadStore
@@ -24,6 +25,7 @@ class Wiring:
         uploads: The files that clients send.
         tasks: Background tasks, ended when the session object is closed.
         recorder: Who records the sessions, ``None`` for nobody.
+        step_keeper: Who keeps the result of every step, ``None`` for nobody.
         endings: How earlier sessions ended.
     """
 
@@ -34,4 +36,5 @@ class Wiring:
     uploads: UploadStore
     tasks: TaskSet
     recorder: Recorder | None = None
+    step_keeper: StepKeeper | None = None
     endings: Endings
