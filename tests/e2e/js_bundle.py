@@ -85,15 +85,22 @@ def page_of(source: str, body: str, *, suffix: str = "js") -> Iterator[str]:
         head = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">'
         script = '<script type="module" src="bundle.js"></script>'
         Path(name, "index.html").write_text(f"{head}{body}{script}")
-        handler = functools.partial(_Quiet, directory=name)
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-            thread.start()
-            try:
-                yield f"http://127.0.0.1:{server.server_address[1]}/"
-            finally:
-                server.shutdown()
-                thread.join(10)
+        with site_of(Path(name)) as address:
+            yield address
+
+
+@contextlib.contextmanager
+def site_of(folder: Path) -> Iterator[str]:
+    """Serve a folder from an origin of its own; yields its address."""
+    handler = functools.partial(_Quiet, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
+            thread.join(10)
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):

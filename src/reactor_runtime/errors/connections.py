@@ -111,7 +111,10 @@ class ConnectionLimitError(ReactorError):
 
     Attributes:
         limit: How many there may be.
+        retry_after_s: Whole seconds after which asking again makes sense.
     """
+
+    retry_after_s = 5
 
     def __init__(self, limit: int) -> None:
         super().__init__(limit)
@@ -134,6 +137,45 @@ class NoNetworkError(ReactorError):
 
     def __str__(self) -> str:
         return self.reason
+
+
+class UnknownTrackError(ReactorError):
+    """Raised when a publisher names an input that the model does not have: answered 404.
+
+    Attributes:
+        track: The name.
+        known: The inputs there are.
+    """
+
+    def __init__(self, track: str, known: list[str]) -> None:
+        super().__init__(track, known)
+        self.track, self.known = track, tuple(known)
+
+    def __str__(self) -> str:
+        known = ", ".join(self.known) or "none"
+        return f"the model has no input {self.track[:64]!r} (it has {known})"
+
+
+class FragmentError(ReactorError):
+    """Raised when trickled candidates cannot be read: answered 400.
+
+    Attributes:
+        reason: What is wrong, in plain words.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"the SDP fragment cannot be used: {self.reason}"
+
+
+class IceRestartError(ReactorError):
+    """Raised when a client asks to restart ICE: answered 422."""
+
+    def __str__(self) -> str:
+        return "ICE restarts are not supported: delete this connection and offer again"
 
 
 class PortTakenError(ReactorError):

@@ -14,6 +14,7 @@ from reactor_runtime.http.signaling_routes import SignalingRoutes
 from reactor_runtime.http.stage import Stage
 from reactor_runtime.http.step_routes import StepRoutes
 from reactor_runtime.http.upload_routes import UploadRoutes
+from reactor_runtime.http.whip_routes import WhipRoutes
 
 
 def create_app(stage: Stage) -> ASGIApp:
@@ -27,6 +28,7 @@ def create_app(stage: Stage) -> ASGIApp:
         UploadRoutes(stage),
         ClipRoutes(stage),
         StepRoutes(stage),
+        WhipRoutes(stage),
     )
     app = Starlette(
         routes=[route for group in groups for route in group.routes()],

@@ -11,6 +11,8 @@ from reactor_runtime.errors import (
     BodyTooSlowError,
     ConnectionIdError,
     ConnectionLimitError,
+    FragmentError,
+    IceRestartError,
     NegotiationError,
     NoNetworkError,
     NoSessionError,
@@ -23,6 +25,7 @@ from reactor_runtime.errors import (
     TooManyRequestsError,
     UnknownConnectionError,
     UnknownSessionError,
+    UnknownTrackError,
     UnknownUploadError,
     UploadConflictError,
     UploadLimitError,
@@ -32,11 +35,13 @@ from reactor_runtime.errors import (
 from reactor_runtime.http.body_limits import problem
 
 STATUS_OF: Mapping[type[Exception], int] = {
+    FragmentError: 400,
     NoSessionError: 400,
     StartRefusedError: 400,
     UploadRefusedError: 400,
     UnknownConnectionError: 404,
     UnknownSessionError: 404,
+    UnknownTrackError: 404,
     UnknownUploadError: 404,
     BodyTooSlowError: 408,
     PortTakenError: 409,
@@ -45,6 +50,7 @@ STATUS_OF: Mapping[type[Exception], int] = {
     BodyTooLargeError: 413,
     UploadLimitError: 413,
     ConnectionIdError: 422,
+    IceRestartError: 422,
     OfferError: 422,
     RequestShapeError: 422,
     TooManyRequestsError: 429,

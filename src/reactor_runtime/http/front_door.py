@@ -21,9 +21,11 @@ PREFLIGHT_MAX_AGE_S = 600
 LIGHT_BYTES = 64 << 10
 REQUEST_HEADERS = (
     "authorization, content-type, reactor-api-version, reactor-api-accept-version, "
-    "reactor-webrtc-version, last-event-id"
+    "reactor-webrtc-version, last-event-id, if-match"
 )
+EXPOSED_HEADERS = "Retry-After, Location, ETag, Link"
 
+_TAKES_OFFERS = ("/whep", "/whip/")
 _COUNTED_METHODS = frozenset(METHODS.split(", "))
 _REFUSALS = {
     Verdict.WRONG_HOST: (
@@ -83,7 +85,7 @@ class FrontDoor:
             answer = self._refusal(verdict, approach, headers)
             await answer(scope, receive, reply.send)
         elif approach.method == "OPTIONS":
-            await _preflight(headers)(scope, receive, reply.send)
+            await _preflight(headers, approach.path)(scope, receive, reply.send)
         else:
             await self._run(scope, receive, reply)
         method = approach.method if approach.method in _COUNTED_METHODS else "OTHER"
@@ -129,7 +131,7 @@ class _Reply:
                 headers["Connection"] = "close"
             if self._origin is not None:
                 headers["Access-Control-Allow-Origin"] = self._origin
-                headers["Access-Control-Expose-Headers"] = "Retry-After"
+                headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
             message = {**message, "headers": headers.raw}
         await self._send(message)
 
@@ -170,7 +172,7 @@ def _visible_origin(verdict: Verdict, origin: str | None) -> str | None:
     return None if verdict in {Verdict.WRONG_HOST, Verdict.FOREIGN_ORIGIN} else origin
 
 
-def _preflight(headers: Headers) -> Response:
+def _preflight(headers: Headers, path: str) -> Response:
     wanted = headers.get("access-control-request-headers", "")
     answer = {
         "Allow": METHODS,
@@ -178,6 +180,8 @@ def _preflight(headers: Headers) -> Response:
         "Access-Control-Allow-Headers": wanted or REQUEST_HEADERS,
         "Access-Control-Max-Age": str(PREFLIGHT_MAX_AGE_S),
     }
+    if path.startswith(_TAKES_OFFERS):
+        answer["Accept-Post"] = "application/sdp"
     if headers.get("access-control-request-private-network") == "true":
         answer["Access-Control-Allow-Private-Network"] = "true"
     return Response(status_code=200, headers=answer)

@@ -127,9 +127,18 @@ class Stage:
             SessionUnavailableError: The server is ending.
         """
         self.require(session_id)
+        signaling = await self.need_network()
+        self.require(session_id)
+        return signaling
+
+    async def need_network(self) -> "Signaling":
+        """Return the signalling, whether a session runs or not.
+
+        Raises:
+            SessionUnavailableError: The server is ending.
+        """
         if self._signaling is None:
             await self._has_network.wait()
-            self.require(session_id)
         if self._signaling is None:
             raise SessionUnavailableError("the server is shutting down")
         return self._signaling

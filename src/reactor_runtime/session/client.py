@@ -108,7 +108,7 @@ class Client:
             message: What to say; nothing is sent where its version has no form for it.
             shared: Frames of this message already made for other clients.
         """
-        if self._is_lost:
+        if self._is_lost or not self.connection.takes_messages:
             return
         if self._codec is None:
             if len(self._held) == self._held.maxlen:

@@ -29,12 +29,17 @@ class Connection(ABC):
     @property
     @abstractmethod
     def max_message_bytes(self) -> int:
-        """The largest frame the peer takes."""
+        """The largest frame the peer takes; 0 for one without channels."""
+
+    @property
+    def takes_messages(self) -> bool:
+        """Whether messages can reach the peer: a player or publisher without an SDK takes none."""
+        return self.max_message_bytes > 0
 
     @property
     @abstractmethod
     def silent_for_s(self) -> float:
-        """Seconds since anything at all arrived from the peer."""
+        """Seconds since anything at all arrived; media or RTCP from one that takes no messages."""
 
     @abstractmethod
     def send(self, channel: Channel, frame: bytes | str, *, can_drop: bool = False) -> None:

@@ -66,6 +66,9 @@ class SessionTimers:
             await clock.sleep_until(due)
             late_s = clock.now() - due
             for client in self._audience.clients:
+                if not client.connection.takes_messages:  # its reports are its only sign of life
+                    heard_at = clock.now() - client.connection.silent_for_s
+                    client.last_frame_at = max(client.last_frame_at, heard_at)
                 # While this loop stood still nobody could be heard: that is not their silence.
                 client.last_frame_at += late_s
                 if clock.now() - client.last_frame_at > settings.silence_limit_s:

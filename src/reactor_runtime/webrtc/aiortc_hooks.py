@@ -29,6 +29,11 @@ from reactor_runtime.webrtc.message_budget import MessageBudget
 
 _log = get_logger(__name__)
 AIORTC_RANGE = ((1, 14), (1, 17))  # tested: from, and below
+# Forward secrecy throughout; the peer's certificate decides between elliptic and RSA.
+_CIPHERS = (
+    b"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-SHA:"
+    b"ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-RSA-CHACHA20-POLY1305"
+)
 _MAX_WAITING_DATAGRAMS = 1024
 _MEDIA_BYTES = range(128, 192)  # first byte of RTP and RTCP (RFC 7983)
 # What aioice and aiortc raise on packets that are malformed or come out of turn.
@@ -221,6 +226,15 @@ class _AgentPath:
     @property
     def role(self) -> str:
         return "controlling" if self._agent.ice_controlling else "controlled"
+
+
+class Certificate(RTCCertificate):
+    """Ours is elliptic; peers' are often RSA (GStreamer's), which takes ciphers for either."""
+
+    def _create_ssl_context(self, srtp_profiles: Any) -> Any:
+        context = super()._create_ssl_context(srtp_profiles)
+        context.set_cipher_list(_CIPHERS)
+        return context
 
 
 class DtlsTransport(RTCDtlsTransport):

@@ -20,7 +20,7 @@ _DROPPABLE_SHARE = 0.75  # of the send buffer; the rest is for answers
 class WantedChannels(StrEnum):
     """Which channels must be open before a connection counts as open."""
 
-    NONE = "none"  # the offer has no section for them
+    NONE = "none"  # no section for them was offered and accepted
     DATA = "data"  # a client of the kind that opens no other
     BOTH = "both"
 
@@ -31,7 +31,7 @@ class ChannelPair:
     Args:
         connection_id: For errors.
         wanted: What ``opened`` waits for.
-        max_message_bytes: The largest frame the peer takes.
+        max_message_bytes: The largest frame the peer takes; 0 where no channel is wanted.
         settings: Bounds.
         on_frame: Called with each frame that arrives.
         on_closed: Called when the peer closes its data channel: it is leaving.
@@ -47,8 +47,8 @@ class ChannelPair:
         on_frame: Callable[[Channel, bytes | str], None],
         on_closed: Callable[[], None],
     ) -> None:
-        self._connection_id, self.max_message_bytes = connection_id, max_message_bytes
-        self._wanted, self._settings = wanted, settings
+        self._connection_id, self._wanted, self._settings = connection_id, wanted, settings
+        self.max_message_bytes = 0 if wanted is WantedChannels.NONE else max_message_bytes
         self._on_frame, self._on_closed = on_frame, on_closed
         self._channels: dict[Channel, RTCDataChannel] = {}
         self._count = 0

@@ -5,6 +5,7 @@ import secrets
 from aiortc import RTCCertificate
 
 from reactor_runtime.clock import Clock
+from reactor_runtime.webrtc.aiortc_hooks import Certificate
 
 _RENEW_AFTER_S = 20 * 24 * 3600  # it is valid for 30 days
 
@@ -23,6 +24,6 @@ class Identity:
         """The certificate; the first use makes it (about 10 ms, most of it OpenSSL's start)."""
         now = self._clock.now()
         if self._certificate is None or now - self._made_at > _RENEW_AFTER_S:
-            self._certificate = RTCCertificate.generateCertificate()
+            self._certificate = Certificate.generateCertificate()
             self._made_at = now
         return self._certificate

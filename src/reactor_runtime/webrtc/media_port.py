@@ -17,12 +17,13 @@ class MediaPort:
     Attributes:
         on_packet: Called with each packet of the peer, decrypted, and whether it is RTCP.
         dropped: Packets dropped because the peer sends too many.
+        heard_at: Monotonic seconds of the last genuine packet, of the start before there is one.
     """
 
     def __init__(self, clock: Clock, max_packets_per_s: int) -> None:
         self._clock, self._max_packets_per_s = clock, max_packets_per_s
         self._second, self._arrived = 0, 0
-        self.dropped = 0
+        self.dropped, self.heard_at = 0, clock.now()
         self._agent: IceAgent | None = None
         self._dtls: DtlsTransport | None = None
         self.on_packet: Callable[[bytes, bool], None] = lambda packet, is_rtcp: None
@@ -66,6 +67,7 @@ class MediaPort:
         is_rtcp = 192 <= packet[1] <= 223
         plain = self._dtls.unprotect(packet, is_rtcp=is_rtcp)
         if plain is not None:
+            self.heard_at = self._clock.now()
             self.on_packet(plain, is_rtcp)
 
     def _is_too_many(self) -> bool:

@@ -129,7 +129,7 @@ class Peer(Connection):
             has_left = link.lost_reason == PEER_LEFT
             self._end(link.lost_reason, EndCause.LEFT if has_left else EndCause.FAULT)
         except TimeoutError:
-            was_heard = self.silent_for_s < self._needs.clock.now() - started
+            was_heard = link.heard_at > started
             found = "live connection" if was_heard else "network path to the peer"
             self._fail(f"no {found} within {limit_s:g} s of its offer")
         except ConnectionError as error:
@@ -202,8 +202,9 @@ class Peer(Connection):
 
     @property
     def silent_for_s(self) -> float:
-        """Seconds since anything at all arrived from the peer."""
-        return self._needs.clock.now() - self.link.heard_at
+        """Seconds since anything at all arrived; media or RTCP from one that takes no messages."""
+        source = self.link if self.takes_messages else self.link.media
+        return self._needs.clock.now() - source.heard_at
 
     def send(self, channel: Channel, frame: bytes | str, *, can_drop: bool = False) -> None:
         """Queue one frame; raises what ``Connection.send`` says."""

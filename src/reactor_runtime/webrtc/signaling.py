@@ -28,8 +28,10 @@ from reactor_runtime.webrtc.gathering import GatherPlan
 from reactor_runtime.webrtc.ice_servers import describe_servers
 from reactor_runtime.webrtc.identity import Identity
 from reactor_runtime.webrtc.local_addresses import LOOPBACK, list_addresses
-from reactor_runtime.webrtc.negotiation import negotiate
+from reactor_runtime.webrtc.media_resource import MediaResource
+from reactor_runtime.webrtc.negotiation import Negotiation, negotiate
 from reactor_runtime.webrtc.offer_overrides import OfferOverrides, plan_gathering
+from reactor_runtime.webrtc.one_way import negotiate_ingest, negotiate_playback
 from reactor_runtime.webrtc.peer import Peer, PeerNeeds
 from reactor_runtime.webrtc.session_offer import SessionOffer, parse_offer
 from reactor_runtime.webrtc.staged_answer import StagedAnswer
@@ -136,18 +138,54 @@ class Signaling:
             PortTakenError: The one port asked for is in use.
         """
         check_id(connection_id)
+        negotiation = negotiate(self._read(sdp), track_mapping, self._tracks)
+        wanted = _wanted_channels(connection_id, client_info or {})
+        await self._admit(connection_id, negotiation, wanted, overrides or OfferOverrides())
+
+    def plan_media(self, sdp: str, track: str | None = None) -> Negotiation:
+        """Decide how a player (or, of the input *track*, a publisher) without an SDK is served.
+
+        Raises:
+            OfferError: The SDP cannot be used, or fits no track.
+            UnknownTrackError: The model has no input *track*.
+        """
+        offer = self._read(sdp)
+        if track is None:
+            return negotiate_playback(offer, self._tracks)
+        return negotiate_ingest(offer, self._tracks, track)
+
+    async def open_media(self, negotiation: Negotiation) -> MediaResource:
+        """Accept the offer of a player or publisher, as ``plan_media`` has read it.
+
+        Raises:
+            ConnectionLimitError: There are too many connections.
+            NoNetworkError: This host has only loopback and the offer names no loopback address.
+        """
+        connection_id, _ = self.register()
+        peer = await self._admit(connection_id, negotiation, WantedChannels.NONE, OfferOverrides())
+        return MediaResource(peer, self._answers[connection_id])
+
+    def _read(self, sdp: str) -> SessionOffer:
         settings = self._needs.settings
-        offer = parse_offer(
+        return parse_offer(
             sdp, max_bytes=settings.max_sdp_bytes, max_sections=settings.max_sections
         )
-        negotiation = negotiate(offer, track_mapping, self._tracks)
-        addresses = self._addresses_for(connection_id, offer)
-        plan = plan_gathering(settings, overrides or OfferOverrides(), addresses)
+
+    async def _admit(
+        self,
+        connection_id: int,
+        negotiation: Negotiation,
+        wanted: WantedChannels,
+        overrides: OfferOverrides,
+    ) -> Peer:
+        settings = self._needs.settings
+        addresses = self._addresses_for(connection_id, negotiation.offer)
+        plan = plan_gathering(settings, overrides, addresses)
         if connection_id not in self._peers and len(self._peers) >= settings.max_connections:
             raise ConnectionLimitError(settings.max_connections)
-        wanted = _wanted_channels(connection_id, client_info or {})
         peer = Peer(connection_id, negotiation, plan, self._needs, wanted=wanted)
         await self._replace(connection_id, peer, plan)
+        return peer
 
     async def _replace(self, connection_id: int, peer: Peer, plan: GatherPlan) -> None:
         """Put *peer* in the place of whoever has this id, and start it."""

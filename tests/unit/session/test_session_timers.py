@@ -8,6 +8,7 @@ from reactor_runtime.host.host_outlet import StepReport
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import SessionState
+from reactor_runtime.testing.fake_connection import FakeConnection
 from reactor_runtime.wire import reactor_pb2 as pb
 
 
@@ -31,6 +32,23 @@ async def test_any_frame_is_a_sign_of_life(started: Room) -> None:
         junk.call_json("junk")
         shows.show("webcam", InputFrame(data=None))
     assert not any(viewer.is_closed for viewer in (pings, calls, junk, shows))
+
+
+async def test_one_that_takes_no_messages_lives_by_its_reports(started: Room) -> None:
+    player = FakeConnection(started.session, max_message_bytes=0)
+    player.open()
+    for _ in range(6):
+        await started.clock.advance(10)
+        player.hear_from()
+    started.host.send("news", {})
+    started.host.send("news", {}, player.client_id)
+    await started.clock.advance(2)
+    assert started.session.state is SessionState.STREAMING
+    assert player.sent == []
+    assert not player.is_closed
+    player.fall_silent(30)
+    await started.clock.advance(24)
+    assert player.is_closed
 
 
 async def test_a_process_that_stood_still_blames_nobody(started: Room) -> None:

@@ -9,12 +9,18 @@ from aioice.ice import CandidatePair, Connection, StunProtocol, relayed_candidat
 from aioice.turn import TurnTransport
 from aiortc import RTCCertificate
 from aiortc.rate import RemoteBitrateEstimator
-from aiortc.rtcdtlstransport import RTCDtlsTransport
+from aiortc.rtcdtlstransport import SRTP_AES128_CM_SHA1_80, RTCDtlsTransport
 from aiortc.rtcsctptransport import InboundStream, RTCSctpTransport
+from OpenSSL import SSL
 from pylibsrtp import Session
 
 from reactor_runtime.clock import SystemClock
-from reactor_runtime.webrtc.aiortc_hooks import AIORTC_RANGE, DtlsTransport, IceAgent
+from reactor_runtime.webrtc.aiortc_hooks import (
+    AIORTC_RANGE,
+    Certificate,
+    DtlsTransport,
+    IceAgent,
+)
 from reactor_runtime.webrtc.message_budget import MessageBudget
 
 
@@ -67,6 +73,15 @@ def parameters(function: object) -> list[str]:
 )
 def test_methods_take_what_we_give_them(function: object, expected: list[str]) -> None:
     assert sorted(parameters(function)) == sorted(expected)
+
+
+def test_our_certificate_decides_the_ciphers() -> None:
+    """Elliptic or RSA: which of them are used is up to the certificate of whoever is the server."""
+    assert parameters(RTCCertificate._create_ssl_context) == ["self", "srtp_profiles"]
+    context = Certificate.generateCertificate()._create_ssl_context([SRTP_AES128_CM_SHA1_80])
+    ciphers = SSL.Connection(context).get_cipher_list()
+    assert {"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256"} <= set(ciphers)
+    assert all(name.startswith(("ECDHE", "TLS_")) for name in ciphers)
 
 
 async def test_objects_have_the_attributes_we_read() -> None:
