@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ from reactor_sdk import ReactorError
 from tests.e2e.sdk_viewer import SdkViewer, viewing
 from tests.e2e.serving import ROOT, Served, own_address, serving
 from tests.models.flashes_and_beeps import FPS
-from tests.unit.recording.material import levels, needs_ffprobe, offsets, probe
+from tests.unit.recording.material import levels, needs_ffprobe, probe, typical_offset
 
 pytestmark = [
     pytest.mark.sdk,
@@ -66,6 +67,12 @@ async def download(viewer: SdkViewer, clip: Any, path: Path) -> Path:
     return path
 
 
+def promised_length(served: Served, clip: Any) -> float:
+    """Return the seconds that a clip's playlist says it lasts."""
+    playlist = served.get(clip.playlist_url.removeprefix(served.url))[1]
+    return sum(map(float, re.findall(r"#EXTINF:([\d.]+)", playlist)))
+
+
 @needs_ffprobe
 async def test_the_sdk_fetches_clips_and_recordings(served: Served, tmp_path: Path) -> None:
     async with viewing(served.url) as viewer:
@@ -75,26 +82,27 @@ async def test_the_sdk_fetches_clips_and_recordings(served: Served, tmp_path: Pa
         assert clip.end_marker - clip.start_marker == pytest.approx(2, abs=0.01)
         path = await download(viewer, clip, tmp_path / "clip.mp4")
         said = probe(path)
-        whole_chunks = int(clip.end_marker) + 1 - int(clip.start_marker)
+        length_s = promised_length(served, clip)
+        assert length_s == pytest.approx(3, abs=1)  # in whole segments of a second
         assert said.start_s == pytest.approx(0, abs=1 / FPS)
-        assert said.duration_s == pytest.approx(whole_chunks, abs=2.5 / FPS)
+        assert said.duration_s == pytest.approx(length_s, abs=1 / FPS)
         assert said.streams["video"]["codec_name"] == "h264"
         assert said.streams["audio"]["codec_name"] == "aac"
-        late = offsets(path)
-        assert late
-        assert max(map(abs, late)) <= 1 / FPS
+        assert typical_offset(path) <= 1 / FPS
         played = await asyncio.to_thread(probe, clip.playlist_url)
-        assert played.duration_s == pytest.approx(whole_chunks, abs=2.5 / FPS)
+        assert played.duration_s == pytest.approx(length_s, abs=1 / FPS)
         recording = await viewer.reactor.request_recording()
         assert (recording.kind, recording.start_marker) == ("recording", 0.0)
         path = await download(viewer, recording, tmp_path / "recording.mp4")
         said = probe(path)
-        assert said.duration_s == pytest.approx(int(recording.end_marker) + 1, abs=2.5 / FPS)
+        length_s = promised_length(served, recording)
+        assert length_s > recording.end_marker - 1 / FPS
+        assert said.duration_s == pytest.approx(length_s, abs=1 / FPS)
         times = [at for at, _ in levels(path)]
         gaps = sorted(b - a for a, b in pairwise(times))  # a busy machine stretches some of them
         assert gaps[len(gaps) // 10] == pytest.approx(1 / FPS, abs=0.002)
         assert said.fps() < FPS * 1.02
-        assert max(map(abs, offsets(path))) <= 1 / FPS
+        assert typical_offset(path) <= 1 / FPS
         address = recording.playlist_url.replace("/clips?", "/clips/file?")
         whole = await asyncio.to_thread(lambda: urllib.request.urlopen(address).read())
         assert whole == path.read_bytes()
@@ -240,7 +248,9 @@ def test_a_full_disk_shortens_the_recording_and_spares_the_stream(
     tmp_path: Path, disk: Path
 ) -> None:
     disk.mkdir()
-    enter = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
+    # With processes of its own, so that none of them is left if this one has to be killed.
+    own = ("--mount", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc")
+    enter = ["unshare", *own, "sh", "-c"]
     mount = f"{SMALL_DISK} {disk}"
     probe = subprocess.run([*enter, mount], capture_output=True, check=False)
     if probe.returncode != 0:
@@ -276,14 +286,17 @@ async def on_a_small_disk(folder: str, disk: str) -> None:
     flags = ("--recordings-path", disk, "--min-free-disk", "0")
     with serving(folder, *flags, PYTHONPATH=str(ROOT)) as served:
         async with viewing(served.url) as viewer:
-            await viewer.frames(8 * FPS, timeout_s=60)
-            clip = await viewer.reactor.request_recording()
-            assert clip.start_marker > 1, clip  # the beginning has made room
+            async with asyncio.timeout(60):
+                await viewer.frames(FPS, timeout_s=30)
+                clip = await viewer.reactor.request_recording()
+                while clip.start_marker < 1:  # until the beginning has made room
+                    await viewer.frames(FPS // 2, timeout_s=30)
+                    clip = await viewer.reactor.request_recording()
             film = Path(disk).parent / "film.mp4"
             await download(viewer, clip, film)
             assert levels(film)
             fill_up(Path(disk))
-            await viewer.frames(4 * FPS, timeout_s=60)
+            await viewer.frames(2 * FPS, timeout_s=30)
             assert viewer.errors == []
             figures = served.get("/metrics")[1]
             assert 'reactor_frames_dropped_total{reason="encoder_failed"' not in figures
