@@ -15,19 +15,24 @@ class WireError(ReactorError):
 
 
 class MessageTooLargeError(ReactorError):
-    """Raised when a frame is larger than its receiver takes.
+    """Raised at ``send`` when a message is larger than whoever it is for takes.
 
     Attributes:
-        size_bytes: Size of the frame.
+        size_bytes: Size of the message as a frame.
         limit_bytes: The largest frame the receiver takes.
+        message: The message's name on the wire, where it is known.
     """
 
-    def __init__(self, size_bytes: int, limit_bytes: int) -> None:
-        super().__init__(size_bytes, limit_bytes)
-        self.size_bytes, self.limit_bytes = size_bytes, limit_bytes
+    def __init__(self, size_bytes: int, limit_bytes: int, message: str = "") -> None:
+        super().__init__(size_bytes, limit_bytes, message)
+        self.size_bytes, self.limit_bytes, self.message = size_bytes, limit_bytes, message
 
     def __str__(self) -> str:
-        return f"a message of {self.size_bytes} bytes is past the limit of {self.limit_bytes}"
+        what = f"the message {self.message!r}" if self.message else "a message"
+        return (
+            f"{what} of {self.size_bytes} bytes is past the limit of {self.limit_bytes}; "
+            "send it in parts"
+        )
 
 
 class ConnectionClosedError(ReactorError):

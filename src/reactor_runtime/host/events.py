@@ -6,6 +6,8 @@ from typing import Any
 
 from reactor_runtime.model.uploaded_file import UploadedFile
 
+MAX_MESSAGE_BYTES = 262_144  # the wire's own limit
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted:
@@ -32,10 +34,17 @@ class SessionEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientJoined:
-    """A client is open on every channel it needs."""
+    """A client is open on every channel it needs.
+
+    Attributes:
+        client_id: Its id.
+        joined_at: Epoch seconds.
+        max_message_bytes: The largest frame it takes.
+    """
 
     client_id: str
-    joined_at: float  # epoch seconds
+    joined_at: float
+    max_message_bytes: int = MAX_MESSAGE_BYTES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,8 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 
+from reactor_runtime.errors import MessageTooLargeError
+from reactor_runtime.host.frame_size import frame_bytes
 from reactor_runtime.host.host_outlet import OutboundMessage, StepReport
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.loop_parts import LoopParts
@@ -50,11 +52,18 @@ class LiveOutlet:
         await asyncio.wrap_future(emission_there)
 
     def send(self, message: ModelMessage, client_id: str | None) -> None:
-        """Pass on *message*; between sessions there is nobody to hear it."""
+        """Pass on *message*; between sessions there is nobody to hear it.
+
+        Raises:
+            MessageTooLargeError: Nobody it is for takes so large a message.
+        """
         if not isinstance(message, ModelMessage):
             raise TypeError(f"send() takes a ModelMessage, not {type(message).__name__}")
         if self._gate.session is not None:
             name, body = wire_name(type(message)), body_of(message)
+            size, limit = frame_bytes(name, body), self._gate.occupancy.takes_bytes(client_id)
+            if size > limit:
+                raise MessageTooLargeError(size, limit, name)
             self._outlet.message(OutboundMessage(name=name, body=body, client_id=client_id))
 
     def flush(self) -> None:

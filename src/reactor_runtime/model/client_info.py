@@ -20,5 +20,9 @@ class ClientInfo:
     _reactor_outlet: Outlet = field(default_factory=SilentOutlet, repr=False, compare=False)
 
     async def send(self, message: ModelMessage) -> None:
-        """Send *message* to this client alone; nothing happens on an instance nobody serves."""
+        """Send *message* to this client alone; nothing happens on an instance nobody serves.
+
+        Raises:
+            MessageTooLargeError: It is larger than the client takes: 262,144 bytes, or less.
+        """
         self._reactor_outlet.send(message, self.id)

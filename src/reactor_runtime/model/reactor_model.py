@@ -144,7 +144,11 @@ class ReactorModel:
             await self._reactor_outlet.emit(output, compute_time=compute_time, drop=drop)
 
     async def send(self, message: ModelMessage) -> None:
-        """Send *message* to every client. Any thread may."""
+        """Send *message* to every client. Any thread may.
+
+        Raises:
+            MessageTooLargeError: It is larger than any client takes: 262,144 bytes, or less.
+        """
         self._reactor_outlet.send(message, None)
 
     async def complete_step(self, report: StepCompleted) -> None:

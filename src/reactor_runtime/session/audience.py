@@ -5,7 +5,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from reactor_runtime.errors import HostClosedError, WireError
-from reactor_runtime.host.events import ClientJoined, ClientLeft, ModelEvent
+from reactor_runtime.host.events import (
+    MAX_MESSAGE_BYTES,
+    ClientJoined,
+    ClientLeft,
+    ModelEvent,
+)
 from reactor_runtime.host.host_outlet import CommandReply, OutboundMessage
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger
@@ -86,7 +91,13 @@ class Audience:
         )
         self.clients.add(client)
         self._wiring.metrics.clients.set(len(self.clients))
-        self._post(ClientJoined(client_id=client.client_id, joined_at=self._wiring.clock.wall()))
+        joined = ClientJoined(
+            client_id=client.client_id,
+            joined_at=self._wiring.clock.wall(),
+            # Who takes no messages at all is no reason to refuse one.
+            max_message_bytes=connection.max_message_bytes or MAX_MESSAGE_BYTES,
+        )
+        self._post(joined)
         self._course.move(
             SessionEvent.CONNECTION_OPENED, conn_id=connection.connection_id, transport="webrtc"
         )

@@ -7,6 +7,7 @@ from functools import cache
 from reactor_runtime.errors import (
     ConnectionClosedError,
     MessageTooLargeError,
+    ReactorError,
     SendBufferFullError,
     WireError,
 )
@@ -19,6 +20,8 @@ from reactor_runtime.wire import messages as say
 from reactor_runtime.wire.codec import Codec, Encoded, WireVersion, version_of
 
 log = get_logger(__name__)
+
+_EXCUSE = "cannot be sent to you"
 
 Shared = dict[WireVersion, Encoded | None]
 
@@ -132,7 +135,7 @@ class Client:
                 message=getattr(message, "name", type(message).__name__),
                 reason=str(error),
             )
-            if (instead := _excuse(message)) is not None:
+            if (instead := _excuse(message, error)) is not None:
                 self.send(instead)
 
     def _settle(self, version: WireVersion) -> Codec:
@@ -164,12 +167,17 @@ class Client:
         return shared[version]
 
 
-def _excuse(message: say.ServerMessage) -> say.ServerMessage | None:
-    """Return the error that a waiting client gets in place of an answer that cannot be sent."""
-    text = "the answer cannot be sent"
-    request_id = getattr(message, "request_id", "")
-    if not request_id or getattr(message, "message", "") == text:  # the excuse itself
+def _excuse(message: say.ServerMessage, error: ReactorError) -> say.ServerMessage | None:
+    """Return what a client is told in place of a *message* that cannot be sent to it."""
+    if _EXCUSE in getattr(message, "message", ""):  # it is one itself
         return None
+    is_large = isinstance(error, MessageTooLargeError)
+    text = f"{getattr(message, 'name', '') or 'the answer'} {_EXCUSE}"
+    if isinstance(error, MessageTooLargeError):
+        text += f": {error.size_bytes} bytes, past your limit of {error.limit_bytes}"
+    request_id = getattr(message, "request_id", "")
+    if isinstance(message, say.Message) and not request_id:
+        return say.Failure(code="message_too_large", message=text) if is_large else None
     if isinstance(message, say.Message | say.Failure):
         return say.Failure(request_id=request_id, code="internal_error", message=text)
     if isinstance(message, say.Schema | say.ControlFailure):

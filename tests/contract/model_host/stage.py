@@ -30,8 +30,8 @@ class Stage:
     def end(self, session_id: str = "s1", reason: str = "stopped") -> None:
         self.host.post(SessionEnded(session_id=session_id, reason=reason))
 
-    def join(self, client_id: str = "a", joined_at: float = 1.5) -> None:
-        self.host.post(ClientJoined(client_id=client_id, joined_at=joined_at))
+    def join(self, client_id: str = "a", joined_at: float = 1.5, **more: Any) -> None:
+        self.host.post(ClientJoined(client_id=client_id, joined_at=joined_at, **more))
 
     def leave(self, client_id: str = "a") -> None:
         self.host.post(ClientLeft(client_id=client_id))

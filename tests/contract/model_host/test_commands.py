@@ -53,6 +53,24 @@ async def test_a_returned_message_answers_the_caller(serve: Serve) -> None:
     assert "hello" not in stage.texts  # to nobody else
 
 
+async def test_a_message_that_nobody_it_is_for_takes_is_refused_at_send(serve: Serve) -> None:
+    stage = await serve("notes_everything")
+    stage.open()
+    stage.join("b", max_message_bytes=1_000)
+    for name, client, size, is_sent in (
+        ("note", "a", 300_000, False),
+        ("note", "a", 100_000, True),  # to all: one of them takes it
+        ("whisper", "a", 100_000, True),
+        ("whisper", "b", 100_000, False),
+        ("whisper", "b", 900, True),
+    ):
+        text = f"{name} {client} {size} ".ljust(size, "x")
+        reply = await stage.ask(name, client, text=text)
+        assert (reply.error_code, text in stage.texts) == (
+            (None, True) if is_sent else ("internal_error", False)
+        )
+
+
 @pytest.mark.parametrize("name", ["note", "returns_a_dict"])
 async def test_what_returns_no_message_is_acknowledged(serve: Serve, name: str) -> None:
     stage = await serve("notes_everything")

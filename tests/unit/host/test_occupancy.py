@@ -12,8 +12,8 @@ from reactor_runtime.host.occupancy import Occupancy
 
 EMPTY = Occupancy()
 LIVE = Occupancy(session_id="s")
-OPEN = Occupancy(session_id="s", clients=frozenset({"a"}))
-FULL = Occupancy(session_id="s", clients=frozenset({"a", "b"}))
+OPEN = Occupancy(session_id="s", clients={"a": 262_144})
+FULL = Occupancy(session_id="s", clients={"a": 262_144, "b": 262_144})
 
 STARTED = SessionStarted(session_id="s", seed=1)
 ENDED = SessionEnded(session_id="s", reason="")

@@ -27,6 +27,14 @@ async def test_joins_and_leaves_reach_the_model_in_order(started: Room) -> None:
     ]
 
 
+async def test_the_model_hears_what_each_client_takes(started: Room) -> None:
+    for number, takes in ((5000, 1000), (5001, 0)):
+        Viewer(started.session, number, max_message_bytes=takes).open()
+    joins = [event for event in started.host.posted if isinstance(event, ClientJoined)]
+    # A client without channels gets no messages: it is no reason to refuse any.
+    assert [event.max_message_bytes for event in joins] == [1000, 262_144]
+
+
 async def test_outside_a_session_nobody_is_let_in(room: Room) -> None:
     viewer = room.client()
     await until(lambda: viewer.is_closed)

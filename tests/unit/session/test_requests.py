@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.unit.session.room import Room, until
 
+from reactor_runtime.host.host_outlet import OutboundMessage
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.session.connection import Channel
 from reactor_runtime.wire import reactor_pb2 as pb
@@ -179,6 +180,21 @@ async def test_too_many_questions_are_told_so(started: Room) -> None:
     await started.clock.advance(1)
     viewer.control("ctrl_99", request_schema=pb.RequestSchema())
     assert viewer.on_control[-1].WhichOneof("payload") == "model_schema"
+
+
+async def test_a_broadcast_too_large_for_one_client_is_told_to_it(started: Room) -> None:
+    small = type(started.v1())(started.session, 5002, max_message_bytes=200)
+    small.open()
+    small.ping()
+    other = started.v1(5003)
+    body = {"text": "x" * 500}
+    started.outlet.message(OutboundMessage(name="painted", body=body, client_id=None))
+    await until(lambda: small.on_data != [] and other.on_data != [])
+    [told], [heard] = small.on_data, other.on_data
+    assert heard.message.type == "painted"
+    assert (told.request_id, told.error.code) == ("", "message_too_large")
+    assert told.error.message.startswith("painted cannot be sent to you: 5")
+    assert told.error.message.endswith("past your limit of 200")
 
 
 async def test_a_schema_too_large_for_the_channel_is_an_error(started: Room) -> None:
