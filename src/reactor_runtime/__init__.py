@@ -4,8 +4,9 @@ Everything an author imports. Each name is loaded when it is first used, so that
 package costs nothing and each part of it costs what it needs.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from reactor_runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from reactor_runtime.errors import ApplicationError, BufferClosed, CommandError
@@ -120,14 +121,4 @@ _HOMES = {
     "get_weights_path": "reactor_runtime.paths",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

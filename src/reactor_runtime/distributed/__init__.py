@@ -3,8 +3,9 @@
 It knows nothing of models or clients. Names load when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from reactor_runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from reactor_runtime.distributed.runner import DistributedRunner
@@ -29,14 +30,4 @@ _HOMES = {
     "WorkerTimeout": "reactor_runtime.errors",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -7,19 +7,28 @@ from collections.abc import Callable
 
 
 class HostThread:
-    """Runs *work*; a thread that is stuck is given up and dies with the process."""
+    """Runs *work*; a thread that is stuck is given up and dies with the process.
+
+    Attributes:
+        name: The thread's name.
+    """
 
     def __init__(self, name: str) -> None:
-        self._name = name
+        self.name = name
         self._thread: threading.Thread | None = None
         self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
 
     def start(self, work: Callable[[], None]) -> None:
         """Run *work*; nothing it raises is lost: it must raise nothing."""
-        self._thread = threading.Thread(
-            target=self._run, args=(work,), name=self._name, daemon=True
-        )
+        self._thread = threading.Thread(target=self._run, args=(work,), name=self.name, daemon=True)
         self._thread.start()
+
+    @property
+    def ident(self) -> int | None:
+        """The thread's number; ``None`` when it has ended, or not begun."""
+        if self._thread is None or not self._thread.is_alive():
+            return None
+        return self._thread.ident
 
     async def join(self, timeout_s: float | None) -> bool:
         """Wait for the end; ``False`` when it did not come within *timeout_s* seconds."""

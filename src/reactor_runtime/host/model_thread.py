@@ -1,16 +1,15 @@
 """ModelThread: one daemon thread with an asyncio loop of its own."""
 
 import asyncio
-import concurrent.futures
 import selectors
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 
 from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.await_stack import await_stack
+from reactor_runtime.host.host_thread import HostThread
 
 
 class ModelThread:
@@ -21,15 +20,13 @@ class ModelThread:
     """
 
     def __init__(self, name: str) -> None:
-        self._name = name
-        self._thread: threading.Thread | None = None
+        self._thread = HostThread(name)
         self._loop: AuthorLoop | None = None
-        self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
 
     @property
     def name(self) -> str:
         """The thread's name."""
-        return self._name
+        return self._thread.name
 
     def start(
         self,
@@ -37,10 +34,7 @@ class ModelThread:
         on_end: Callable[[BaseException | None], None],
     ) -> None:
         """Run *main* on the thread with its loop; *on_end* hears, there, how it ended."""
-        self._thread = threading.Thread(
-            target=self._run, args=(main, on_end), name=self._name, daemon=True
-        )
-        self._thread.start()
+        self._thread.start(lambda: self._run(main, on_end))
 
     def call(self, callback: Callable[[], object]) -> None:
         """Call *callback* on the thread's loop soon, from any thread; never once it has ended."""
@@ -59,9 +53,8 @@ class ModelThread:
 
         Empty when it has ended, or not begun.
         """
-        if self._thread is None or not self._thread.is_alive():
-            return ""
-        frame = sys._current_frames().get(self._thread.ident or 0)
+        ident = self._thread.ident
+        frame = sys._current_frames().get(ident) if ident is not None else None
         if frame is None:
             return ""
         if self._loop is not None and frame.f_code.co_filename == selectors.__file__:
@@ -71,14 +64,7 @@ class ModelThread:
 
     async def join(self, timeout_s: float) -> bool:
         """Wait for the end; ``False`` when it did not come within *timeout_s* seconds."""
-        if self._thread is None:
-            return True
-        ended = asyncio.wrap_future(self._ended)
-        await asyncio.wait([ended], timeout=timeout_s)
-        if not ended.done():
-            return False
-        self._thread.join(1.0)
-        return True
+        return await self._thread.join(timeout_s)
 
     def _run(
         self,
@@ -96,4 +82,3 @@ class ModelThread:
             error = raised
         finally:
             on_end(error)
-            self._ended.set_result(None)
