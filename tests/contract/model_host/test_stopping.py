@@ -55,12 +55,12 @@ async def test_every_loop_of_its_own_lets_itself_be_stopped(serve: Serve, model:
 
 
 async def stops(serve: Serve, model: str) -> None:
-    stage = await serve(model)
+    stage = await serve(model, stop_timeout_s=60)  # and it need not be given up
     stage.open()
     await stage.shown()
     began = time.monotonic()
     await stage.host.stop()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 15
 
 
 def is_stuck(stage: Stage) -> bool:
