@@ -46,27 +46,20 @@ def render(folder: str | Path = ".", version: str = UNSTAMPED) -> dict[str, Any]
     return render_document(settings, version)
 
 
-def read_contract(settings: ServeSettings) -> ModelContract:
-    """Import the class that *settings* name and read it.
+def read_model(settings: ServeSettings) -> tuple[type[Any], ModelContract]:
+    """Import the class that *settings* name, once, and read it.
+
+    What its module prints goes to standard error: it is not the document.
 
     Raises:
         ModelImportError: It cannot be imported, or a declaration in it makes no sense.
     """
-    model = import_quietly(settings)
+    with contextlib.redirect_stdout(sys.stderr):
+        model = import_served_class(settings)
     try:
-        return ModelContract.of(model)
+        return model, ModelContract.of(model)
     except TypeError as error:
         raise ModelImportError(settings.model_ref, str(error)) from error
-
-
-def import_quietly(settings: ServeSettings) -> type[Any]:
-    """Import the class that *settings* name; what its module prints is not the document.
-
-    Raises:
-        ModelImportError: It cannot be imported.
-    """
-    with contextlib.redirect_stdout(sys.stderr):
-        return import_served_class(settings)
 
 
 def render_document(settings: ServeSettings, version: str = UNSTAMPED) -> dict[str, Any]:
@@ -77,7 +70,7 @@ def render_document(settings: ServeSettings, version: str = UNSTAMPED) -> dict[s
     Raises:
         ModelImportError: It cannot be imported, or a declaration in it makes no sense.
     """
-    contract = read_contract(settings)
+    _, contract = read_model(settings)
     schema = contract.render_schema(settings.name or "", settings.description or "")
     own = settings.version or UNSTAMPED
     return schema.to_openapi(own if version == UNSTAMPED else version)

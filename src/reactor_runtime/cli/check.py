@@ -38,12 +38,12 @@ def check(
     _print_settings(console, effective)
 
     from reactor_runtime.cli.contract_text import contract_lines
-    from reactor_runtime.schema import import_quietly, read_contract
+    from reactor_runtime.schema import read_model
 
-    contract = read_contract(effective.settings)
+    model, contract = read_model(effective.settings)
     console.print("\n[bold]Contract[/bold]")
     _print_rows(console, contract_lines(contract))
-    _print_verdict(console, effective.settings, import_quietly(effective.settings))
+    _print_verdict(console, effective.settings, model)
     return 0
 
 
