@@ -26,6 +26,7 @@ from reactor_runtime.errors import (
     FrameError,
     SessionStateError,
     SessionUnavailableError,
+    StartRefusedError,
     TrackError,
 )
 from reactor_runtime.testing import (
@@ -41,7 +42,6 @@ Serve = Callable[..., ModelHarness]
 
 KINDS: dict[str, dict[str, Any]] = {
     "in_process": {"world_size": 1},
-    "in_a_process": {"world_size": 1, "isolation": "process"},
     "on_two_ranks": {"world_size": 2},
 }
 
@@ -207,6 +207,15 @@ def test_messages_reach_one_client_or_all(serve: Serve) -> None:
     assert (ada.id, bob.id) == ("ada", "bob")
 
 
+def test_what_has_come_already_lets_no_step_begin(serve: Serve) -> None:
+    served = serve(Steered)
+    ada, bob = served.connect(), served.connect()
+    for _ in range(5):
+        ada.send("announce", {"text": "x"})
+        bob.message("announced")
+    assert served.steps == []
+
+
 def test_a_message_of_a_step_is_waited_for(serve: Serve) -> None:
     client = serve(TakesTurns).connect()
     note(client, "turn 3 True")
@@ -239,6 +248,19 @@ def test_a_session_has_its_seed(serve: Serve) -> None:
     assert drawn[0] == drawn[1] != drawn[2]
 
 
+def test_a_session_may_have_an_input_and_a_number_of_steps(serve: Serve) -> None:
+    served = serve(Steered)
+    served.start_session(steps=3, starting_input={"state": {"color": "blue"}})
+    client = served.connect()
+    frames = client.frames("main_video", count=3)
+    assert [tuple(frame.data[0, 0]) for frame in frames] == [(30, 30, 220)] * 3
+    with pytest.raises(ClientGoneError, match="3 steps"):
+        client.frames("main_video")
+    assert (served.state, served.failure) == ("ready", None)
+    with pytest.raises(StartRefusedError, match="steps"):
+        served.start_session(steps=0)
+
+
 def test_sessions_follow_each_other(serve: Serve) -> None:
     served = serve(NotesEverything)
     assert served.state == "ready"
@@ -268,7 +290,7 @@ def test_a_session_outlives_its_last_client_for_a_while(serve: Serve) -> None:
     note(client, "came b visit 2")
     client.disconnect()
     served.advance(61)
-    served.until(lambda: served.state == "ready")
+    assert served.state == "ready"
 
 
 def test_a_client_that_only_watches_is_not_taken_for_dead(serve: Serve) -> None:
@@ -354,6 +376,12 @@ def test_the_failure_of_a_session_can_be_waited_for(serve: Serve) -> None:
     assert error.code == "internal_error"
     assert error.message.endswith("ValueError")
     assert "secret" not in error.message  # as served
+
+
+def test_a_world_of_one_may_have_a_process_of_its_own(serve_model: Serve) -> None:
+    served = serve_model(Steered, isolation="process")
+    assert len(served.pids) == 1
+    assert len(served.connect().frames("main_video", count=3)) == 3
 
 
 def test_a_start_hook_that_raises_is_the_cause_of_the_refusal(serve: Serve) -> None:

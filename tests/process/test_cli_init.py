@@ -21,7 +21,7 @@ def test_what_it_writes_passes_its_own_test(tmp_path: Path) -> None:
         cwd=folder, capture_output=True, text=True, timeout=60, env=environment(),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert "4 passed" in done.stdout
+    assert "5 passed" in done.stdout
 
 
 def test_what_it_writes_can_be_checked_and_described(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ real session, the real pacer.
 """
 
 import asyncio
-import itertools
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -16,16 +15,13 @@ from reactor_runtime.settings import ServeSettings
 from reactor_runtime.testing.bench_parts import BenchParts
 from reactor_runtime.testing.bench_report import describe
 from reactor_runtime.testing.client_connection import ClientConnection
-from reactor_runtime.testing.client_inbox import ClientInbox
 from reactor_runtime.testing.log_capture import LogCapture
-from reactor_runtime.testing.received import Frame
 from reactor_runtime.testing.time_flow import TimeFlow
+from reactor_runtime.testing.viewers import Viewers
 
 T = TypeVar("T")
 
-_PING_S = 5.0
 _MOMENT_S = 0.5
-_FIRST_CONNECTION = 1001
 
 
 class Bench:
@@ -39,9 +35,7 @@ class Bench:
 
     Attributes:
         parts: What it is made of.
-        flow: What moves the clock.
-        clients: Every client that ever connected.
-        failures_seen: How many failures of the model a test has been told of.
+        viewers: Every client that ever connected.
 
     Raises:
         TypeError: The class declares something that cannot be.
@@ -53,11 +47,9 @@ class Bench:
     ) -> None:
         self.parts = parts = BenchParts.make(model_class, settings, timeout_s)
         self.timeout_s, self.log = timeout_s, log
-        self.clients: list[ClientConnection] = []
-        self.failures_seen = 0
-        self.flow = TimeFlow(parts.clock, parts.stream, parts.turn, parts.news, viewers=self)
-        self._numbers = itertools.count(_FIRST_CONNECTION)
-        self._pinged_at = parts.clock.now()
+        self._failures_seen = 0
+        self.viewers = Viewers(parts)
+        self._flow = TimeFlow(parts, self.viewers)
         parts.session.on_terminated = lambda reason: parts.news.tell()
 
     # --- life ---
@@ -76,7 +68,7 @@ class Bench:
         """End the session, the host and every client."""
         await self.parts.session.close()
 
-    async def start_session(self, seed: int) -> None:
+    async def start_session(self, body: Mapping[str, Any]) -> None:
         """Start a session; returns when ``session_started`` has run.
 
         Raises:
@@ -86,17 +78,26 @@ class Bench:
         if not self.parts.session.state.is_running:
             stream.began = clock.now()
         try:
-            await self.parts.session.start_session({"seed": seed})
+            await self.parts.session.start_session(body)
         except SessionUnavailableError as error:
             raise error from self.log.error if self.take_failure() else None
 
     async def end_session(self, reason: str) -> None:
         """End the session; returns when ``session_ended`` has run."""
+        await self.parts.session.stop_session(reason)
+        await self.until_closed()
+
+    async def until_closed(self) -> None:
+        """Wait for a session that is ending.
+
+        Raises:
+            WaitTimeoutError: It does not end.
+        """
         session = self.parts.session
-        await session.stop_session(reason)
-        over = (SessionState.READY, SessionState.TERMINATED)
         await self.wait(
-            "end of the session", lambda: session.state in over or None, answers_only=True
+            "end of the session",
+            lambda: session.state is not SessionState.CLOSING or None,
+            answers_only=True,
         )
 
     async def settle(self) -> None:
@@ -116,32 +117,10 @@ class Bench:
         Raises:
             ReactorError: It cannot be.
         """
-        session = self.parts.session
-        await self.wait(
-            "end of the session before",
-            lambda: session.state is not SessionState.CLOSING or None,
-            answers_only=True,
-        )
-        if not session.state.is_running:
-            await self.start_session(seed)
-        return self._let_in(name)
-
-    @property
-    def are_there(self) -> bool:
-        """Whether a client is connected."""
-        return self.parts.session.state is SessionState.STREAMING
-
-    def deliver(self, frame: Frame) -> None:
-        """Show *frame* to every client that plays its track."""
-        for client in self.clients:
-            client.show_picture(frame)
-
-    def time_moved(self) -> None:
-        """Let every client give the sign of life that is due."""
-        if self.parts.clock.now() - self._pinged_at >= _PING_S:
-            self._pinged_at = self.parts.clock.now()
-            for client in self.clients:
-                client.ping()
+        await self.until_closed()
+        if not self.parts.session.state.is_running:
+            await self.start_session({"seed": seed})
+        return self.viewers.let_in(name)
 
     # --- waiting ---
 
@@ -170,8 +149,8 @@ class Bench:
         try:
             async with asyncio.timeout(limit_s):
                 if answers_only:
-                    return await self.flow.until_answered(found)
-                return await self.flow.until(found, end_s)
+                    return await self._flow.until_answered(found)
+                return await self._flow.until(found, end_s)
         except TimeoutError:
             stacks = await asyncio.to_thread(self.parts.host.stacks)
         raise WaitTimeoutError(waited_for, limit_s, self.describe(stacks))
@@ -191,25 +170,15 @@ class Bench:
 
     def describe(self, stacks: Mapping[str, str] | None = None) -> str:
         """Return what has been seen so far, for an error."""
-        return describe(self.parts, self.clients, self.log, stacks or {})
+        return describe(self.parts, self.viewers.clients, self.log, stacks or {})
 
     def take_failure(self) -> str | None:
         """Return why the model failed last, if no test has been told; now it has."""
         failures = self.parts.outlet.failures
-        unseen, self.failures_seen = failures[self.failures_seen :], len(failures)
+        unseen, self._failures_seen = failures[self._failures_seen :], len(failures)
         return unseen[-1].message if unseen else None
 
     # --- parts of the above ---
-
-    def _let_in(self, name: str | None) -> ClientConnection:
-        session, outputs = self.parts.session, self.parts.stream.tracks
-        inbox = ClientInbox(outputs, self.parts.news.tell)
-        client = ClientConnection(session, next(self._numbers), inbox, outputs)
-        client.client_id = name or client.client_id
-        self.clients.append(client)
-        client.open()
-        client.ping()
-        return client
 
     def _is_loaded(self) -> bool | None:
         session = self.parts.session

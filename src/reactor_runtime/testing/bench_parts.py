@@ -12,8 +12,8 @@ from reactor_runtime.settings import ServeSettings
 from reactor_runtime.testing.captured_stream import CapturedStream
 from reactor_runtime.testing.fake_clock import FakeClock
 from reactor_runtime.testing.host_turn import HostTurn
+from reactor_runtime.testing.news import News
 from reactor_runtime.testing.observed_outlet import ObservedOutlet
-from reactor_runtime.testing.time_flow import News
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

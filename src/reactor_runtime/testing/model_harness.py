@@ -125,16 +125,22 @@ class ModelHarness:
 
     # --- sessions and clients ---
 
-    def start_session(self, seed: int | None = None) -> None:
+    def start_session(self, seed: int | None = None, **body: Any) -> None:
         """Start a session; returns when ``session_started`` has run.
 
+        Args:
+            seed: Of its random generators; that of the harness unless given.
+            body: What else a start may ask for: ``steps``, ``starting_input``.
+
         Raises:
+            StartRefusedError: It asks for what cannot be.
             SessionStateError: One runs already.
             SessionUnavailableError: ``session_started`` raised (that is the cause), or the model is
                 lost.
         """
         __tracebackhide__ = True
-        self._loop.call(self._bench.start_session(self._seed if seed is None else seed))
+        seed = self._seed if seed is None else seed
+        self._loop.call(self._bench.start_session({"seed": seed, **body}))
 
     def end_session(self, reason: str = "") -> None:
         """End the session, clients are told *reason*; returns when ``session_ended`` has run.
@@ -186,7 +192,12 @@ class ModelHarness:
 
     @property
     def state(self) -> str:
-        """The session's state, such as ``ready``, ``waiting``, ``streaming`` or ``terminated``."""
+        """The session's state, such as ``ready``, ``waiting``, ``streaming`` or ``terminated``.
+
+        A session that is ending is waited for.
+        """
+        __tracebackhide__ = True
+        self._loop.settle(self._bench.until_closed())
         return self._bench.parts.session.state.value
 
     @property

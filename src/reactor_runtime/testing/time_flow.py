@@ -2,22 +2,21 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from reactor_runtime.testing.captured_stream import CapturedStream
-from reactor_runtime.testing.fake_clock import FakeClock
-from reactor_runtime.testing.host_turn import HostTurn
-from reactor_runtime.testing.received import Frame
+from reactor_runtime.testing.bench_parts import BenchParts
+from reactor_runtime.testing.viewers import Viewers
 
 T = TypeVar("T")
 
 # Seconds without a word after which a body is taken for one that asks for nothing, and waits by the
-# machine's clock: long for one that takes turns, which a busy machine may keep from asking.
-_PATIENCE_S = 2.0
-_SHORT_PATIENCE_S = 0.01
+# machine's clock.
+_PATIENCE_S = 0.01
 # The same for a step that may wait for input: what is queued is shown meanwhile, and nothing else.
 _STEP_PATIENCE_S = 0.05
+# The same for a body that takes turns, which a busy machine may keep from asking: so many times in
+# a row nothing is heard, and this loop at least was not kept from listening.
+_LISTENING_S, _LISTENINGS, _ON_TIME_S = 0.1, 20, 0.15
 
 
 class TimeFlow:
@@ -28,23 +27,13 @@ class TimeFlow:
     same frames at the same times, however fast the machine is.
 
     Args:
-        clock: What is moved.
-        stream: Where the model's frames come out.
-        turn: What the host waits for.
-        news: Told whenever there may be something to do.
+        parts: What is tested, and the clock that is moved.
         viewers: Whoever watches.
     """
 
-    def __init__(
-        self,
-        clock: FakeClock,
-        stream: CapturedStream,
-        turn: HostTurn,
-        news: "News",
-        viewers: "Viewers",
-    ) -> None:
-        self._clock, self._stream, self._turn = clock, stream, turn
-        self._news, self._viewers, self._line = news, viewers, asyncio.Lock()
+    def __init__(self, parts: BenchParts, viewers: Viewers) -> None:
+        self._clock, self._stream, self._turn = parts.clock, parts.stream, parts.turn
+        self._news, self._viewers, self._line = parts.news, viewers, asyncio.Lock()
 
     async def until(self, found: Callable[[], T | None], end_s: float | None = None) -> T:
         """Let steps run and time pass until *found* returns something, and return it.
@@ -64,7 +53,7 @@ class TimeFlow:
     ) -> T:
         async with self._line:
             try:
-                while True:
+                while (there := self._look(found)) is None:
                     self._stream.let_go(may_step=may_step)
                     result = await self._hosts_turn(found, may_step, end_s)
                     if not isinstance(result, _Move):
@@ -72,8 +61,14 @@ class TimeFlow:
                     self._turn.hold()
                     await self._clock.advance_to(result.when_s)
                     self._viewers.time_moved()
+                return there
             finally:
                 self._turn.hold()
+
+    def _look(self, found: Callable[[], T | None]) -> T | None:
+        for frame in self._stream.take_due():
+            self._viewers.deliver(frame)
+        return found()
 
     async def _hosts_turn(
         self, found: Callable[[], T | None], may_step: bool, end_s: float | None
@@ -81,13 +76,11 @@ class TimeFlow:
         """Return what was found, or where to move the clock."""
         while True:
             self._news.clear()
-            for frame in self._stream.take_due():
-                self._viewers.deliver(frame)
-            if (result := found()) is not None:
+            if (result := self._look(found)) is not None:
                 return result
             if (when_s := self._wanted(may_step, end_s)) is not None:
                 return _Move(when_s)
-            if await self._news.within(self._patience_s) or not may_step:
+            if await self._hears() or not may_step:
                 continue
             if (when_s := self._unasked(end_s)) is not None:
                 return _Move(when_s)
@@ -101,64 +94,29 @@ class TimeFlow:
         times = (wants_at, self._stream.due_at(), end_s)
         return min((at for at in times if at is not None), default=None)
 
-    @property
-    def _patience_s(self) -> float:
+    async def _hears(self) -> bool:
+        """Wait for a word of the host; ``False`` when it seems that there will be none."""
         if self._turn.is_stepping:
-            return _STEP_PATIENCE_S
-        may_ask = self._viewers.are_there and self._turn.takes_turns
-        return _PATIENCE_S if may_ask else _SHORT_PATIENCE_S
+            return await self._news.within(_STEP_PATIENCE_S)
+        if not (self._viewers.are_there and self._turn.takes_turns):
+            return await self._news.within(_PATIENCE_S)
+        loop, calm = asyncio.get_running_loop(), 0
+        while calm < _LISTENINGS:
+            began = loop.time()
+            if await self._news.within(_LISTENING_S):
+                return True
+            calm = calm + 1 if loop.time() - began < _ON_TIME_S else 0
+        return False
 
     def _unasked(self, end_s: float | None) -> float | None:
         """Return where time goes when nobody says: on, as far as it did on the machine's clock."""
         due = self._stream.due_at()
         if self._turn.is_stepping:
             return due
-        on = self._clock.now() + self._patience_s if end_s is None else end_s
+        on = self._clock.now() + _PATIENCE_S if end_s is None else end_s
         if self._viewers.are_there:
             self._turn.takes_turns = False
         return on if due is None else min(on, due)
-
-
-class Viewers(Protocol):
-    """The clients of a model under test."""
-
-    @property
-    def are_there(self) -> bool:
-        """Whether there is one: without, no step runs."""
-        ...
-
-    def deliver(self, frame: Frame) -> None:
-        """Take a frame whose time has come."""
-        ...
-
-    def time_moved(self) -> None:
-        """Note that time has moved."""
-        ...
-
-
-class News:
-    """Tells one waiting task of a loop, from any thread, to look again. Made on that loop."""
-
-    def __init__(self) -> None:
-        self._loop, self._come = asyncio.get_running_loop(), asyncio.Event()
-
-    def tell(self) -> None:
-        """Have the one who waits look again."""
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
-            self._loop.call_soon_threadsafe(self._come.set)
-
-    def clear(self) -> None:
-        """Forget what was told."""
-        self._come.clear()
-
-    async def within(self, seconds: float) -> bool:
-        """Wait to be told; ``False`` when it does not happen within *seconds*."""
-        try:
-            async with asyncio.timeout(seconds):
-                await self._come.wait()
-        except TimeoutError:
-            return False
-        return True
 
 
 class _Move:
