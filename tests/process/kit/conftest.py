@@ -10,6 +10,7 @@ import pytest
 from tests.process.distributed.traces import leftovers
 
 SETTLE_S = 5.0
+OWN_FRAMES = ("open file", "/memfd:reactor-frames (deleted)")
 
 
 def traces() -> Counter[tuple[str, object]]:
@@ -19,11 +20,14 @@ def traces() -> Counter[tuple[str, object]]:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind() -> Iterator[None]:
+def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     before = traces()
     yield
-    gc.collect()
+    if "own_group" in request.node.name:
+        # The author's group, which its author never closes, lives as long as the logged traceback.
+        before[OWN_FRAMES] += 1
     deadline = time.monotonic() + SETTLE_S
     while (left := traces() - before) and time.monotonic() < deadline:
+        gc.collect()  # a model that failed may be held by its traceback until then
         time.sleep(0.02)
     assert left == Counter()

@@ -135,6 +135,7 @@ def test_unused_it_costs_nothing() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [
         "reactor_runtime",
+        "reactor_runtime.lazy_names",
         "reactor_runtime.testing",
         "reactor_runtime.testing.pytest_plugin",
     ]

@@ -15,7 +15,7 @@ import yaml
 from tests.process.cli import command_line, environment, reactor
 from tests.process.launcher.cluster import SCRIPTS, TOKEN, Cluster, bearing, soon, wait_for
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(400)]
 EXAMPLE = Path(__file__).parents[3] / "examples" / "launch" / "all_reduce.yaml"
 MARK = f"TEST_MARK=commands-{os.getpid()}"
 

@@ -7,7 +7,7 @@ import time
 import pytest
 from tests.process.launcher.cluster import Cluster, bearing, running, soon, wait_for
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(400)]
 LIMIT_S = 5.0  # of heartbeats
 
 

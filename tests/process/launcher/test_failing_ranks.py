@@ -4,12 +4,12 @@ import signal
 import time
 
 import pytest
-from tests.process.launcher.cluster import Cluster, soon, wait_for
+from tests.process.launcher.cluster import Cluster, moment, soon, wait_for
 
 from reactor_runtime.launcher.failures import Gravity
 from reactor_runtime.launcher.job_watch import exit_status, result_lines
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(400)]
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,7 @@ def test_a_failing_rank_ends_the_job_on_both_nodes(
 ) -> None:
     job = shared.submit("act.py", *act, procs_per_worker=2, outputs=["began-*.txt"])
     acted = shared.meeting(job) / "acted"
-    wait_for(acted.exists, "the rank acts")
-    assert shared.seconds_until_gone(job, float(acted.read_text())) < soon()
+    assert shared.seconds_until_gone(job, moment(acted)) < soon()
     record = shared.finish(job, "failed")
     cause = record.causes[0]
     assert (cause.node_rank, cause.rank, cause.exit_code) == (rank // 2, rank, exit_code)
@@ -52,8 +51,7 @@ def test_peers_that_lost_a_connection_are_listed_under_the_cause(shared: Cluster
 def test_a_failed_rank_waits_for_none_of_its_threads(shared: Cluster) -> None:
     job = shared.submit("act.py", "thread", "1")
     acted = shared.meeting(job) / "acted"
-    wait_for(acted.exists, "the rank acts")
-    assert shared.seconds_until_gone(job, float(acted.read_text())) < soon()
+    assert shared.seconds_until_gone(job, moment(acted)) < soon()
     assert shared.finish(job, "failed").causes[0].kind == "ValueError"
     words = shared.words(job)
     assert "what was to be done at exit is done" in words
@@ -64,8 +62,7 @@ def test_a_rank_that_leaves_early_has_succeeded_and_its_peers_fail(shared: Clust
     """B40: as documented, and everywhere."""
     job = shared.submit("gloo.py", "leave", "3", procs_per_worker=2)
     acted = shared.meeting(job) / "acted"
-    wait_for(acted.exists, "the rank leaves")
-    assert shared.seconds_until_gone(job, float(acted.read_text())) < soon(15)
+    assert shared.seconds_until_gone(job, moment(acted)) < soon(15)
     record = shared.finish(job, "failed")
     assert exit_status(record) == 1
     cause = record.causes[0]
@@ -75,11 +72,10 @@ def test_a_rank_that_leaves_early_has_succeeded_and_its_peers_fail(shared: Clust
 
 
 def test_a_hang_ends_with_the_groups_time_out(shared: Cluster) -> None:
-    limit_s = 6.0
+    limit_s = soon(6.0)  # which is all the time that ranks have to find each other, too
     job = shared.submit("gloo.py", "hang", "1", procs_per_worker=2, comm_timeout_s=limit_s)
     acted = shared.meeting(job) / "acted"
-    wait_for(acted.exists, "the rank hangs")
-    assert shared.seconds_until_gone(job, float(acted.read_text())) < limit_s + soon()
+    assert shared.seconds_until_gone(job, moment(acted)) < limit_s + soon()
     record = shared.finish(job, "failed")
     assert record.causes[0].rank in {0, 2, 3}
 
@@ -87,8 +83,7 @@ def test_a_hang_ends_with_the_groups_time_out(shared: Cluster) -> None:
 def test_what_a_dead_rank_has_started_goes_with_it(shared: Cluster) -> None:
     job = shared.submit("act.py", "grandchild", "0")
     acted = shared.meeting(job) / "acted"
-    wait_for(acted.exists, "the rank acts")
-    assert shared.seconds_until_gone(job, float(acted.read_text())) < soon()
+    assert shared.seconds_until_gone(job, moment(acted)) < soon()
     shared.finish(job, "failed")
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tests.process.cli import environment
 from tests.process.launcher.test_commands import MARK, nothing_left, start  # noqa: F401
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(500)]
 REPOSITORY = Path(__file__).parents[3]
 EXAMPLE = REPOSITORY / "examples" / "launch" / "offline_render.yaml"
 MODEL = "tests.models.films_itself:FilmsItself"

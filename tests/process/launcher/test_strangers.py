@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.process_figures import listening
-from tests.process.launcher.cluster import Cluster, bearing, wait_for
+from tests.process.launcher.cluster import Cluster, bearing
 
 from reactor_runtime.errors import ControlPlaneError
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.job_record import JobRecord
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(500)]
 Places = dict[tuple[str, int], list[int]]
 
 
@@ -43,7 +43,7 @@ def places_of(cluster: Cluster) -> Places:
 def running_job(cluster: Cluster) -> JobRecord:
     job = cluster.submit("gloo.py", "steps", "600", procs_per_worker=2)
     meeting = cluster.meeting(job)
-    wait_for(lambda: len(list(meeting.glob("summed-*"))) == 4, "all ranks have summed")
+    cluster.wait_in(job, lambda: len(list(meeting.glob("summed-*"))) == 4, "all have summed")
     return job
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.process_figures import listening
 from tests.process.launcher.cluster import Cluster, bearing, soon, wait_for
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.torch, pytest.mark.timeout(500)]
 ID = f"{os.getpid() % 10000:04d}"
 NAMES = (f"rr{ID}a", f"rr{ID}b")
 CABLE = ("rrva", "rrvb")
@@ -106,7 +106,7 @@ def test_a_running_job_listens_on_the_chosen_interface_only(wired: Wired) -> Non
     cluster = wired.cluster
     job = cluster.submit("gloo.py", "steps", "600", procs_per_worker=2)
     meeting = cluster.meeting(job)
-    wait_for(lambda: len(list(meeting.glob("summed-*"))) == 4, "all ranks have summed")
+    cluster.wait_in(job, lambda: len(list(meeting.glob("summed-*"))) == 4, "all have summed")
     open_to = {"10.77.0.1": 0, "10.77.0.2": 0}
     for pid in bearing(cluster.mark):
         with contextlib.suppress(OSError):
@@ -163,10 +163,11 @@ def test_a_job_goes_on_while_the_control_plane_cannot_be_reached(wired: Wired) -
 
 
 def test_a_cut_cable_ends_the_job_and_names_both_ends(wired: Wired) -> None:
-    limit_s = 5.0
-    job = wired.cluster.submit("gloo.py", "steps", "120", comm_timeout_s=limit_s)
+    limit_s = soon(5.0)  # which is all the time that ranks have to find each other, too
+    job = wired.cluster.submit("gloo.py", "steps", "300", comm_timeout_s=limit_s)
     meeting = wired.cluster.meeting(job)
-    wait_for(lambda: len(list(meeting.glob("summed-*"))) == 2, "both ranks have summed")
+    summed = "both ranks have summed"
+    wired.cluster.wait_in(job, lambda: len(list(meeting.glob("summed-*"))) == 2, summed)
     cut_at = time.monotonic()
     ip("-n", NAMES[1], "link", "set", CABLE[1], "down")
     try:
