@@ -1,7 +1,4 @@
-"""A viewer whose network fails for five seconds: it comes back to the same session, as it was.
-
-How soon after the network the first picture is there is what ``benchmarks/cut.py`` measures.
-"""
+"""A viewer whose network fails for five seconds: it comes back to the same session, as it was."""
 
 import asyncio
 import contextlib
