@@ -165,7 +165,7 @@ def test_a_dead_rank_of_its_own_group_ends_the_session(
 
 def test_an_interrupt_ends_everything() -> None:
     def interrupt() -> None:
-        signal.raise_signal(signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     def wait_for_ever() -> Any:
         with serve_model(GoesAstray, world_size=2) as harness:
