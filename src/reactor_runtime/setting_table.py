@@ -105,7 +105,8 @@ SETTINGS: tuple[Setting, ...] = (
         group=_SERVER,
         in_manifest=False,
         is_many=True,
-        about="TURN server: turn:user:credential@host:3478?transport=tcp. Better as a variable.",
+        about="TURN server: turn:user:credential@host:3478, with ?transport=tcp if it "
+        "takes TCP alone. Better as a variable.",
     ),
     Setting(
         name="public_address",

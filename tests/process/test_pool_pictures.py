@@ -10,7 +10,7 @@ from tests.contract.model_host.conftest import pool_of
 from tests.contract.model_host.recording_outlet import Flushed, RecordingOutlet, Shown
 from tests.contract.model_host.stage import Stage
 
-from reactor_runtime.host.host_outlet import HostFailure
+from reactor_runtime.host.host_outlet import HostFailure, StepReport
 
 
 @pytest.fixture(params=[2, 4])
@@ -123,8 +123,8 @@ async def test_an_array_of_another_rank_is_dropped_and_warned_of_once(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        for _ in range(3):
-            await stage.ask("set_way", way="stray")
+        await stage.ask("set_way", way="stray")
+        await stage.outlet.more(StepReport, 3)
         await painted(stage, "leader")
     (record,) = [r for r in caplog.records if "array_of_another_rank" in r.getMessage()]
     assert "rank=1" in record.getMessage()

@@ -404,7 +404,10 @@ async def test_where_the_time_of_a_turn_went_is_told_and_logged(
     ranks = report.ranks
     assert ranks is not None
     assert len(ranks.compute_s) == world_size
-    assert ranks.collect_s >= max(ranks.compute_s) >= 0.002  # the model sleeps that long
+    slowest_s = max(ranks.compute_s)
+    assert slowest_s >= 0.002  # the model sleeps that long
+    # A rank may have begun before the last one was told.
+    assert ranks.broadcast_s + ranks.collect_s >= slowest_s
     assert 0 < ranks.broadcast_s < report.step_s
     assert 0 <= ranks.slowest < world_size
     line = next(m for m in caplog.messages if m.startswith("turn_timing") and "turn=2" in m)

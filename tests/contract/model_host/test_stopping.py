@@ -138,4 +138,4 @@ async def test_forty_sessions_leave_nothing_behind(serve: Serve) -> None:
         await stage.opened(f"s{number}")
         stage.end(f"s{number}")
         await stage.closed(f"s{number}")
-    assert threading.active_count() == threads
+    assert threading.active_count() <= threads

@@ -424,4 +424,5 @@ async def test_many_sessions_leave_nothing_open(make_studio: MakeStudio) -> None
     for _ in range(15):
         await one_session(3)
     after = len(os.listdir("/proc/self/fd")), threading.active_count()
-    assert after == before
+    assert after[0] <= before[0]
+    assert after[1] <= before[1]
