@@ -11,7 +11,7 @@ command -v ffprobe >/dev/null 2>&1 || missing="$missing ffmpeg"
 command -v node >/dev/null 2>&1 || missing="$missing nodejs"
 command -v npm >/dev/null 2>&1 || missing="$missing npm"
 gstreamer="import gi; gi.require_version('GstWebRTC', '1.0'); from gi.repository import Gst as g
-g.init(None); assert all(map(g.ElementFactory.find, ('webrtcbin', 'nicesrc', 'vp8dec')))"
+g.init(None); assert all(map(g.ElementFactory.find, ('webrtcbin', 'nicesrc', 'vp8dec', 'opusdec')))"
 /usr/bin/python3 -W ignore -c "$gstreamer" >/dev/null 2>&1 ||
   missing="$missing python3-gst-1.0 gir1.2-gst-plugins-bad-1.0 gstreamer1.0-plugins-bad
 gstreamer1.0-plugins-good gstreamer1.0-nice"

@@ -1,15 +1,18 @@
 """A WHEP player or WHIP publisher on GStreamer's webrtcbin: run by the system's Python, not ours.
 
-    /usr/bin/python3 gstreamer_client.py whep|whip URL [TOKEN]
+    /usr/bin/python3 gstreamer_client.py player|camera|microphone URL [TOKEN]
 
-Prints one JSON object a line: each picture's mean luma (playback), ICE state and HTTP statuses. A
-line on its standard input ends it: it deletes its connection.
+Prints one JSON object a line: what it plays (each picture's mean luma, the pitch of each half
+second of sound), ICE state and HTTP statuses. A line on its standard input ends it: it deletes its
+connection.
 """
 
+import array
 import json
 import sys
 import threading
 import urllib.request
+from itertools import pairwise
 
 import gi  # type: ignore[import-not-found]
 
@@ -26,12 +29,24 @@ from gi.repository import (  # type: ignore[import-not-found]  # noqa: E402
 WAY, URL = sys.argv[1:3]
 TOKEN = {"Authorization": f"Bearer {sys.argv[3]}"} if len(sys.argv) > 3 else {}
 VP8 = "application/x-rtp,media=video,encoding-name=VP8,payload=96,clock-rate=90000"
-CAMERA = (
-    "videotestsrc is-live=true pattern=solid-color foreground-color=0xffc8c8c8 "
+OPUS = "application/x-rtp,media=audio,encoding-name=OPUS,payload=97,clock-rate=48000"
+HZ, RATE = 700, 48_000  # of the microphone; of what is measured
+RTC = "webrtcbin name=rtc bundle-policy=max-bundle"
+PARTS = {
+    "player": RTC,
+    "camera": "videotestsrc is-live=true pattern=solid-color foreground-color=0xffc8c8c8 "
     "! video/x-raw,width=320,height=180,framerate=15/1 ! vp8enc deadline=1 ! rtpvp8pay "
-    f"! {VP8} ! webrtcbin name=rtc bundle-policy=max-bundle"
-)
-PLAYER = "webrtcbin name=rtc bundle-policy=max-bundle"
+    f"! {VP8} ! {RTC}",
+    "microphone": f"audiotestsrc is-live=true freq={HZ} ! audio/x-raw,rate={RATE},channels=2 "
+    f"! opusenc ! rtpopuspay ! {OPUS} ! {RTC}",
+}
+TAILS = {
+    "video": "rtpvp8depay ! vp8dec ! videoconvert ! video/x-raw,format=GRAY8 "
+    "! appsink name=sink emit-signals=true sync=false max-buffers=1 drop=true",
+    "audio": "rtpopusdepay ! opusdec ! audioconvert ! audioresample "
+    f"! audio/x-raw,format=S16LE,channels=1,rate={RATE} "
+    "! appsink name=sink emit-signals=true sync=false",
+}
 
 
 def say(**what: object) -> None:
@@ -44,13 +59,14 @@ class Client:
 
     def __init__(self) -> None:
         self.pipeline = Gst.Pipeline.new()
-        parts = PLAYER if WAY == "whep" else CAMERA
-        self.pipeline.add(Gst.parse_bin_from_description(parts, False))
+        self.pipeline.add(Gst.parse_bin_from_description(PARTS[WAY], False))
         self.rtc = self.pipeline.get_by_name("rtc")
         self.resource = ""
+        self.sound = array.array("h")
         directions = GstWebRTC.WebRTCRTPTransceiverDirection
-        if WAY == "whep":
-            self.rtc.emit("add-transceiver", directions.RECVONLY, Gst.Caps.from_string(VP8))
+        if WAY == "player":
+            for caps in (VP8, OPUS):
+                self.rtc.emit("add-transceiver", directions.RECVONLY, Gst.Caps.from_string(caps))
             self.rtc.connect("pad-added", self.play)
         else:
             self.rtc.emit("get-transceiver", 0).set_property("direction", directions.SENDONLY)
@@ -84,20 +100,24 @@ class Client:
         say(ice=rtc.get_property("ice-connection-state").value_nick)
 
     def play(self, _: Gst.Element, pad: Gst.Pad) -> None:
-        tail = Gst.parse_bin_from_description(
-            "rtpvp8depay ! vp8dec ! videoconvert ! video/x-raw,format=GRAY8 "
-            "! appsink name=sink emit-signals=true sync=false max-buffers=1 drop=true",
-            True,
-        )
-        tail.get_by_name("sink").connect("new-sample", self.show)
+        kind = pad.get_current_caps().get_structure(0).get_string("media")
+        tail = Gst.parse_bin_from_description(TAILS[kind], True)
+        tail.get_by_name("sink").connect("new-sample", self.show if kind == "video" else self.hear)
         self.rtc.get_parent().add(tail)
         tail.sync_state_with_parent()
         pad.link(tail.get_static_pad("sink"))
 
     def show(self, sink: Gst.Element) -> Gst.FlowReturn:
-        buffer = sink.emit("pull-sample").get_buffer()
-        data = buffer.extract_dup(0, buffer.get_size())
+        data = pulled(sink)
         say(luma=sum(data[::97]) // len(data[::97]))
+        return Gst.FlowReturn.OK
+
+    def hear(self, sink: Gst.Element) -> Gst.FlowReturn:
+        self.sound.frombytes(pulled(sink))
+        if len(self.sound) >= RATE // 2:
+            rising = sum(a < 0 <= b for a, b in pairwise(self.sound))
+            say(hz=round(rising * RATE / len(self.sound)))
+            del self.sound[:]
         return Gst.FlowReturn.OK
 
     def delete(self) -> None:
@@ -105,6 +125,11 @@ class Client:
         with urllib.request.urlopen(request) as response:
             say(deleted=response.status)
         self.pipeline.set_state(Gst.State.NULL)
+
+
+def pulled(sink: Gst.Element) -> bytes:
+    buffer = sink.emit("pull-sample").get_buffer()
+    return bytes(buffer.extract_dup(0, buffer.get_size()))
 
 
 Gst.init(None)

@@ -22,13 +22,15 @@ TRICKLE = {"Content-Type": "application/trickle-ice-sdpfrag"}
 # Nobody is there, but a host that has only loopback must find a path thinkable.
 NEAR = "a=candidate:1 1 udp 2130706431 127.0.0.1 9 typ host\r\n"
 OFFER = offer(video("0", codecs=NEAR + "a=rtpmap:96 VP8/90000\r\n", formats="96"))
+SENDS = offer(video("0", way="sendonly", codecs=NEAR + "a=rtpmap:96 VP8/90000\r\n"))
 PYTHON = "/usr/bin/python3"
 
 
 def has_gstreamer() -> bool:
     check = "import gi; gi.require_version('GstWebRTC', '1.0'); from gi.repository import Gst; "
-    check += "Gst.init(None); assert Gst.ElementFactory.find('webrtcbin')"
-    check += "; assert Gst.ElementFactory.find('vp8dec') and Gst.ElementFactory.find('nicesrc')"
+    check += "Gst.init(None)"
+    needed = "webrtcbin", "nicesrc", "vp8dec", "opusdec"
+    check += f"; assert all(map(Gst.ElementFactory.find, {needed}))"
     with contextlib.suppress(FileNotFoundError):
         done = subprocess.run([PYTHON, "-W", "ignore", "-c", check], capture_output=True)
         return done.returncode == 0
@@ -103,14 +105,21 @@ def figure(served: Served, name: str) -> float:
 async def test_gstreamer_plays_and_feeds_a_model_and_counts_as_a_client() -> None:
     frames, clients = 'reactor_input_frames_total{track="webcam"}', "reactor_clients "
     with serving("tests.models.painted:Painted", "--token", TOKEN) as served:
-        assert await asyncio.to_thread(stranger_status, served) == 401
-        async with gstreamer("whep", f"{served.url}/whep", TOKEN) as player:
+        stranger = await asyncio.to_thread(offered, f"{served.url}/whep", OFFER)
+        assert stranger.status_code == 401
+        async with gstreamer("player", f"{served.url}/whep", TOKEN) as player:
             await player.until("luma", *range(45, 75))  # (40, 40, 120), painted
+            await player.until("hz", *range(436, 445))
             await reached(served, clients, lambda count: count == 1)
-            async with gstreamer("whip", f"{served.url}/whip/webcam", TOKEN) as camera:
+            webcam = f"{served.url}/whip/webcam"
+            async with gstreamer("camera", webcam, TOKEN) as camera:
                 await reached(served, frames, lambda count: count > 20)
                 await reached(served, clients, lambda count: count == 2)
+                second = await asyncio.to_thread(offered, webcam, SENDS, TOKEN)
+                assert (second.status_code, "another client feeds" in second.text) == (409, True)
                 await camera.delete()
+            await reached(served, clients, lambda count: count == 1)
+            assert (await asyncio.to_thread(offered, webcam, SENDS, TOKEN)).status_code == 201
             await reached(served, clients, lambda count: count == 1)
             await player.until("luma")
             await player.delete()
@@ -118,8 +127,23 @@ async def test_gstreamer_plays_and_feeds_a_model_and_counts_as_a_client() -> Non
         assert "connection_failed" not in served.log()
 
 
-def stranger_status(served: Served) -> int:
-    return httpx.post(f"{served.url}/whep", content=OFFER, headers=SDP, trust_env=False).status_code
+def offered(url: str, sdp: str, token: str = "") -> httpx.Response:
+    """Return the answer to an offer that nobody stands behind."""
+    headers = {**SDP, **({"Authorization": f"Bearer {token}"} if token else {})}
+    return httpx.post(url, content=sdp, headers=headers, trust_env=False, timeout=20)
+
+
+@needs_gstreamer
+@needs_address
+async def test_sound_goes_in_from_a_publisher_and_out_to_a_player() -> None:
+    with serving("tests.models.reads_a_microphone:ReadsAMicrophone") as served:
+        async with (
+            gstreamer("microphone", f"{served.url}/whip/mic") as microphone,
+            gstreamer("player", f"{served.url}/whep") as player,
+        ):
+            await player.until("hz", *range(690, 711))
+            await microphone.delete()
+            await player.delete()
 
 
 async def reached(served: Served, name: str, condition: Callable[[float], bool]) -> None:
@@ -187,17 +211,16 @@ async def test_an_offer_makes_a_resource_that_can_be_deleted(http: httpx.AsyncCl
 
 
 async def test_what_is_wrong_with_an_offer_is_said(http: httpx.AsyncClient) -> None:
-    sends = offer(video("0", way="sendonly", codecs=NEAR + "a=rtpmap:96 VP8/90000\r\n"))
     for path, body, headers, status, said in (
         ("/whep", OFFER, {"Content-Type": "application/json"}, 415, "application/sdp"),
         ("/whep", OFFER, {**SDP, "Accept": "application/json"}, 406, "application/sdp"),
         ("/whep", "v=1", SDP, 422, "does not begin with v=0"),
-        ("/whep", sends, SDP, 422, "main_video"),
+        ("/whep", SENDS, SDP, 422, "main_video"),
         ("/whep", offer(application("0")), SDP, 422, "no section"),
         ("/whep", "v=0\r\n" + "a=x\r\n" * 60_000, SDP, 413, "larger"),
         ("/whip/webcam", OFFER, SDP, 422, "video for 'webcam'"),
         ("/whip/webcam", offer(audio("0", way="sendonly")), SDP, 422, "'webcam'"),
-        ("/whip/main_video", sends, SDP, 404, "it has webcam"),
+        ("/whip/main_video", SENDS, SDP, 404, "it has webcam"),
     ):
         answer = await http.post(path, content=body, headers=headers)
         assert (answer.status_code, said in answer.text) == (status, True), answer.text
@@ -233,3 +256,45 @@ async def test_while_a_model_loads_an_offer_is_told_when_to_come_back() -> None:
                     break
                 await asyncio.sleep(0.05)  # it does not listen yet
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+
+
+async def test_where_there_is_no_place_an_offer_is_told_when_to_come_back() -> None:
+    with serving("tests.models.painted:Painted", "--max-connections", "1") as served:
+        async with httpx.AsyncClient(base_url=served.url, timeout=20, trust_env=False) as http:
+            made = await http.post("/whep", content=OFFER, headers=SDP)
+            for path, sdp in (("/whep", OFFER), ("/whip/webcam", SENDS)):
+                refused = await http.post(path, content=sdp, headers=SDP)
+                assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+                assert refused.json() == {"detail": "all 1 connections are taken"}
+            assert (await http.delete(made.headers["location"])).status_code == 200
+            async with asyncio.timeout(20):
+                while (await http.post("/whep", content=OFFER, headers=SDP)).status_code != 201:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)  # polling another process
+
+
+async def test_while_a_session_closes_an_offer_is_told_when_to_come_back() -> None:
+    with serving("tests.models.sleeps_in_step:SleepsInStep") as served:
+        async with httpx.AsyncClient(base_url=served.url, timeout=20, trust_env=False) as http:
+            call = {"command": "block_in_command", "data": {"seconds": 5.0}}
+            starting = asyncio.create_task(
+                http.post("/start_session", json={"starting_input": {"commands": [call]}})
+            )
+            await asyncio.to_thread(served.wait_for_state, "waiting")
+            (await http.post("/stop_session", json={})).raise_for_status()
+            assert served.state() == "closing"
+            refused = await http.post("/whep", content=OFFER, headers=SDP)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            await starting
+
+
+async def test_ice_servers_come_in_link_headers() -> None:
+    flags = ("--stun", "stun:127.0.0.1:9", "--turn", 'turn:me:se"cret@127.0.0.1:9?transport=udp')
+    with serving("tests.models.painted:Painted", *flags) as served:
+        for path, sdp in (("whep", OFFER), ("whip/webcam", SENDS)):
+            made = await asyncio.to_thread(offered, f"{served.url}/{path}", sdp)
+            assert made.status_code == 201
+            assert made.headers.get_list("link") == [
+                '<stun:127.0.0.1:9>; rel="ice-server"',
+                '<turn:127.0.0.1:9?transport=udp>; rel="ice-server"; username="me"; '
+                'credential="se\\"cret"; credential-type="password"',
+            ]

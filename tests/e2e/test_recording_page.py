@@ -158,6 +158,36 @@ async def test_what_is_being_recorded_is_kept_when_the_session_ends(
     assert levels(path)
 
 
+@pytest.mark.parametrize("served", ["refuses_and_idles:RefusesAndIdles"], indirect=True)
+async def test_before_there_is_a_picture_record_begins_and_save_says_so(
+    browser: Chromium, served: Served, tmp_path: Path
+) -> None:
+    start = json.dumps({"starting_input": {"state": {"mode": "idle"}}}).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"{served.url}/start_session", start, headers)
+    await asyncio.to_thread(lambda: urllib.request.urlopen(request, timeout=20).close())
+    tab = await browser.open(served.url + "/")
+    await tab.wait_for("document.body.dataset.phase == 'live'")
+    await tab.click(".save-last")
+    told = "document.querySelector('#recording .problem:not([hidden])')?.innerText"
+    assert "no picture so far" in await tab.wait_for(told)
+    await tab.click(".record")
+    await tab.wait_for("document.querySelector('.record').ariaPressed == 'true'")
+    await tab.click(".record")
+    assert "Nothing was recorded" in await tab.wait_for(told)
+    await tab.click(".record")
+    await tab.wait_for("document.querySelector('.record').ariaPressed == 'true'")
+    await tab.evaluate("reactor.command('set_mode', {mode: 'show'})")
+    await tab.wait_for("document.querySelector('.record').innerText.includes('0:02')", 20)
+    assert await tab.evaluate(told) is None
+    await tab.click(".record")
+    path = await saved(tab, tmp_path / "film.mp4")
+    assert levels(path)[-1][0] >= 1.5
+    await tab.click(".save-last")
+    await tab.wait_for("document.querySelectorAll('.clip a[download$=mp4]').length == 2", 20)
+    assert tab.problems == []
+
+
 @pytest.mark.parametrize("served", ["changes_its_size:ChangesItsSize"], indirect=True)
 async def test_metadata_can_be_saved_beside_the_film(browser: Chromium, served: Served) -> None:
     tab = await watch(browser, served)

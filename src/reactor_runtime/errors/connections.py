@@ -161,6 +161,21 @@ class UnknownTrackError(ReactorError):
         return f"the model has no input {self.track[:64]!r} (it has {known})"
 
 
+class TrackTakenError(ReactorError):
+    """Raised when a publisher names an input that another client feeds: answered 409.
+
+    Attributes:
+        track: The name.
+    """
+
+    def __init__(self, track: str) -> None:
+        super().__init__(track)
+        self.track = track
+
+    def __str__(self) -> str:
+        return f"another client feeds {self.track!r}; it is free when that one has stopped"
+
+
 class FragmentError(ReactorError):
     """Raised when trickled candidates cannot be read: answered 400.
 

@@ -11,7 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from reactor_runtime.errors import OfferError, SessionStateError, SessionUnavailableError
+from reactor_runtime.errors import (
+    OfferError,
+    SessionStateError,
+    SessionUnavailableError,
+    TrackTakenError,
+)
 from reactor_runtime.http.body_limits import read_bytes
 from reactor_runtime.http.stage import RETRY_AFTER_S, Stage
 
@@ -54,10 +59,13 @@ class WhipRoutes:
         sdp = await self._text(request)
         session = self._stage.need_session()
         signaling = await self._stage.need_network()
+        track = request.path_params.get("track")
         try:
-            plan = signaling.plan_media(sdp, request.path_params.get("track"))
+            plan = signaling.plan_media(sdp, track)
         except OfferError as error:
             raise HTTPException(422, str(error)) from None
+        if track is not None and session.wiring.publishers.is_taken(track):
+            raise TrackTakenError(track)
         if not session.state.is_running:
             try:
                 await session.start_session({})

@@ -16,7 +16,6 @@ from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.openapi import UNSTAMPED
-from reactor_runtime.model.tracks import TrackDirection
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.client_registry import ClientRegistry
 from reactor_runtime.session.command_desk import CommandDesk
@@ -24,7 +23,6 @@ from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.early_frames import EarlyFrames
 from reactor_runtime.session.event_inbox import EventInbox
 from reactor_runtime.session.message_router import MessageRouter
-from reactor_runtime.session.publishers import Publishers
 from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_state import SessionEvent
 from reactor_runtime.session.wiring import Wiring
@@ -54,11 +52,7 @@ class Audience:
         self._host, self._course, self._wiring = host, course, wiring
         self._inbox = EventInbox(host, wiring)
         self._early = EarlyFrames(wiring.settings.max_held_in)
-        self._publishers = Publishers(
-            (track.name for track in contract.tracks if track.direction is TrackDirection.IN),
-            wiring.clock,
-            settings.publisher_lapse_s,
-        )
+        self._publishers = wiring.publishers
         self._router = MessageRouter(
             self.schema,
             desk=CommandDesk(contract, self._inbox, wiring, course.note),

@@ -33,6 +33,10 @@ class Publishers:
         """Whether there is an input track of that name."""
         return track in self._claims
 
+    def is_taken(self, track: str) -> bool:
+        """Whether somebody was granted *track*, or feeds it now."""
+        return self._owner(track) is not None
+
     def claim(self, track: str, client: Client) -> bool:
         """Give *track* to *client* unless another has it, or there is no such input."""
         if track not in self._claims or self._owner(track) not in (None, client):

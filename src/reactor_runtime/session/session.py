@@ -15,11 +15,13 @@ from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.input_buffer import InputFrame
+from reactor_runtime.model.tracks import TrackDirection
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.connection import Channel, Connection
 from reactor_runtime.session.descriptor import SESSION_ID, make_descriptor
 from reactor_runtime.session.endings import Endings
 from reactor_runtime.session.event_log import EventLog
+from reactor_runtime.session.publishers import Publishers
 from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.request_bodies import read_start_body
 from reactor_runtime.session.session_course import SessionCourse
@@ -75,7 +77,7 @@ class Session:
         metrics: The figures of this server.
 
     Attributes:
-        wiring: What its parts share; the files that clients send are in it.
+        wiring: What its parts share: the files that clients send, who feeds which input.
         events: What happened, for operators.
         on_session_end: Awaited with a reason whenever a session ends, to close what still connects.
         on_terminated: Called once, with a reason, when no session can be served any more.
@@ -102,6 +104,7 @@ class Session:
             metrics=metrics,
             tally=Tally(metrics),
             uploads=UploadStore(settings.uploads, clock, metrics),
+            publishers=Publishers(_inputs(host), clock, settings.publisher_lapse_s),
             tasks=TaskSet(),
             recorder=recorder,
             step_keeper=outlet.step_keeper,
@@ -256,6 +259,11 @@ class Session:
     def closed(self, connection: Connection, reason: str) -> None:
         """The connection is gone, whoever closed it."""
         self._audience.leave(connection, reason)
+
+
+def _inputs(host: ModelHost) -> list[str]:
+    """Return the names of the tracks that clients may feed."""
+    return [each.name for each in host.contract.tracks if each.direction is TrackDirection.IN]
 
 
 def _words(state: SessionState, last_words: str) -> str:

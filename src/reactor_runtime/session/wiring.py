@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from reactor_runtime.clock import Clock
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.session.endings import Endings
+from reactor_runtime.session.publishers import Publishers
 from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.step_keeper import StepKeeper
@@ -23,6 +24,7 @@ class Wiring:
         metrics: The figures of this server.
         tally: Those of them that every frame moves.
         uploads: The files that clients send.
+        publishers: Who feeds which input track.
         tasks: Background tasks, ended when the session object is closed.
         recorder: Who records the sessions, ``None`` for nobody.
         step_keeper: Who keeps the result of every step, ``None`` for nobody.
@@ -34,6 +36,7 @@ class Wiring:
     metrics: Metrics
     tally: Tally
     uploads: UploadStore
+    publishers: Publishers
     tasks: TaskSet
     recorder: Recorder | None = None
     step_keeper: StepKeeper | None = None

@@ -7,6 +7,8 @@ import { refusalWords } from "./words.js";
 const FIRST_S = 10;
 const MOST_S = 3600;
 const MOMENT_S = 0.001; // a clip this short is asked for to learn where the recording stands
+const ASK_AGAIN_MS = 300;
+const NOTHING_YET = "no media generated yet"; // the protocol's words
 const TO_ITS_END_S = 1e9;
 const MAX_ROWS = 8;
 
@@ -25,7 +27,7 @@ export class Recording {
   #record = h("button", { type: "button", class: "record", "aria-pressed": "false", onclick: () => void this.#toggle() });
   #problem = h("p", { class: "problem", role: "alert", hidden: true });
   #list = h("ul", { class: "clips" });
-  #begun = null; // while "record" is pressed: {recordingId, start, at}
+  #begun = null; // while "record" is pressed: {recordingId, start, at}; the id is null before anything is recorded
   #timer = null;
 
   /** `connection` has the live peer; `root` stays hidden where nothing is recorded. */
@@ -46,7 +48,7 @@ export class Recording {
 
   /** The session is over: what was being recorded is kept up to its end. */
   ended() {
-    if (this.#begun) this.#finish(TO_ITS_END_S);
+    if (this.#begun) this.#finish(null);
   }
 
   async #saveLast() {
@@ -54,46 +56,71 @@ export class Recording {
     this.#seconds.value = wanted;
     const clip = await this.#ask(wanted);
     if (clip) void this.#offer(`Last ${wanted} s`, clip);
+    else if (clip === null) this.#say("Nothing has been recorded yet: there was no picture so far");
   }
 
   async #toggle() {
     this.#record.disabled = true;
     const clip = await this.#ask(MOMENT_S);
     this.#record.disabled = false;
-    if (this.#begun) {
-      this.#finish(clip?.recordingId === this.#begun.recordingId ? clip.end : TO_ITS_END_S);
-    } else if (clip) {
-      this.#begun = { recordingId: clip.recordingId, start: clip.end, at: performance.now() };
-      this.#timer = setInterval(() => this.#showRecord(), 500);
-      this.#showRecord();
+    if (this.#begun) this.#finish(clip);
+    else if (clip !== undefined) this.#begin(clip);
+  }
+
+  /** Record from where the recording stands; before there is anything, from its beginning. */
+  #begin(clip) {
+    const begun = { recordingId: clip?.recordingId ?? null, start: clip?.end ?? 0, at: performance.now() };
+    this.#begun = begun;
+    this.#timer = setInterval(() => this.#showRecord(), 500);
+    this.#showRecord();
+    if (!clip) void this.#awaitBeginning(begun);
+  }
+
+  async #awaitBeginning(begun) {
+    while (this.#begun === begun && !begun.recordingId) {
+      await pause(ASK_AGAIN_MS);
+      const clip = this.#begun === begun ? await this.#ask(MOMENT_S) : null;
+      if (clip) Object.assign(begun, { recordingId: clip.recordingId, at: performance.now() - 1000 * clip.end });
     }
   }
 
-  #finish(end) {
-    const { recordingId, start, at } = this.#begun;
-    const words = clockWords((performance.now() - at) / 1000);
+  /** Keep what was recorded up to the end of `clip`; without one, up to the recording's own. */
+  #finish(clip) {
+    const { start, at } = this.#begun;
+    const recordingId = this.#begun.recordingId ?? clip?.recordingId;
     this.#begun = null;
     clearInterval(this.#timer);
     this.#showRecord();
-    void this.#offer(`Recording of ${words}`, { recordingId, start, end: Math.max(end, start + MOMENT_S) });
+    if (!recordingId) return this.#say("Nothing was recorded: there was no picture");
+    const end = clip?.recordingId === recordingId ? clip.end : TO_ITS_END_S;
+    const title = `Recording of ${clockWords((performance.now() - at) / 1000)}`;
+    return void this.#offer(title, { recordingId, start, end: Math.max(end, start + MOMENT_S) });
   }
 
   #showRecord() {
-    const seconds = this.#begun ? (performance.now() - this.#begun.at) / 1000 : 0;
+    const seconds = this.#begun?.recordingId ? (performance.now() - this.#begun.at) / 1000 : 0;
     this.#record.textContent = this.#begun ? `Stop recording · ${clockWords(seconds)}` : "Record";
     this.#record.setAttribute("aria-pressed", String(this.#begun !== null));
   }
 
-  /** The clip of the last seconds as `{recordingId, start, end}`, null when there can be none. */
+  #say(words) {
+    this.#problem.textContent = words;
+    this.#problem.hidden = !words;
+  }
+
+  /**
+   * The clip of the last seconds as `{recordingId, start, end}`; null while nothing has been recorded,
+   * undefined when there can be none: the page says why.
+   */
   async #ask(seconds) {
-    this.#problem.hidden = true;
+    this.#say("");
     try {
       const answer = await this.#connection.clip(seconds);
       return { recordingId: answer.session_id, start: answer.start_marker, end: answer.end_marker };
     } catch (error) {
-      this.#problem.textContent = refusalWords(error.code, error.detail);
-      this.#problem.hidden = false;
-      return null;
+      if (error.detail === NOTHING_YET) return null;
+      this.#say(refusalWords(error.code, error.detail));
+      return undefined;
     }
   }
 
