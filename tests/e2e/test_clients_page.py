@@ -5,6 +5,7 @@ import contextlib
 import io
 import json
 import re
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -61,9 +62,21 @@ async def test_a_clip_by_the_python_sdk(tmp_path: Path, monkeypatch: pytest.Monk
         text = textwrap.indent(code(served, "request_clip("), "    ")
         exec(f"async def run():\n{text}", names)
         await asyncio.wait_for(names["run"](), 60)
+        await asyncio.to_thread(fetch_by_curl, served, tmp_path)
         assert "error" not in served.log()
+    assert len(levels(Path("clip.mp4"))) > 24
     assert len(levels(Path("last_seconds.mp4"))) > 24
     assert len(levels(Path("session.mp4"))) > 48
+
+
+def fetch_by_curl(served: Served, folder: Path) -> None:
+    """Fetch a clip with the two commands of the page; the first tells the recording's id."""
+    listen, fetch = code(served, "chunk_ready", "sh").splitlines()
+    told = subprocess.run(["sh", "-c", f"timeout 5 {listen}"], capture_output=True, timeout=30)
+    recording = json.loads(told.stdout.removeprefix(b"data: "))["detail"]["recording_id"]
+    fetch = fetch.replace("RECORDING", recording).replace("curl", "curl --fail --silent")
+    assert "end=10" in fetch  # of a session that was shorter
+    subprocess.run(fetch.replace("end=10", "end=3"), shell=True, check=True, cwd=folder, timeout=30)
 
 
 @pytest.mark.browser

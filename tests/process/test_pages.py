@@ -1,0 +1,203 @@
+"""What the pages of the documentation show runs as it stands; no page shows what nothing runs."""
+
+import contextlib
+import importlib.util
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tests.e2e.serving import ROOT, free_port
+from tests.e2e.snippets import PAGES, Block, blocks, snippet, write_files
+from tests.process.cli import environment, reactor
+
+from reactor_runtime.cli.main import app
+from reactor_runtime.manifest import load_config
+
+PRINTED = {"", "text", "console"}  # what is said, not what is run
+# Which test runs a snippet that the tests on its own page do not: by its file, or how it begins.
+RUN_IN: dict[str, dict[str, str]] = {
+    "README.md": {
+        "flow.py": "e2e/test_readme.py",
+        "from reactor_sdk import": "e2e/test_readme.py",
+        "@@ sharded_diffusion.py": "process/test_sharded_diffusion.py",
+        "from reactor_runtime.experimental": "process/test_pages.py",
+        "examples/launch/all_reduce.yaml": "process/launcher/test_commands.py",
+    },
+    "docs/clients.md": {
+        "collage.py": "e2e/test_clients_page.py",
+        "start.py": "e2e/test_clients_page.py",
+        "upload.py": "e2e/test_clients_page.py",
+        "from reactor_sdk import": "e2e/test_clients_page.py",
+        "// collage.js": "e2e/test_clients_page.py",
+        "import asyncio": "e2e/test_clients_page.py",
+        "curl": "e2e/test_clients_page.py",
+        "<!-- watch.html -->": "e2e/test_open_standards.py",
+        "<!-- camera.html -->": "e2e/test_open_standards.py",
+    },
+    "docs/first-model.md": {
+        "tunnel.py": "process/test_first_model_page.py",
+        "outline.py": "process/test_first_model_page.py",
+        "counter.py": "process/test_first_model_page.py",
+        "every_field.py": "process/test_first_model_page.py",
+        "diary.py": "process/test_first_model_page.py",
+        "glow.py": "process/test_first_model_page.py",
+        "by_hand.py": "process/test_first_model_page.py",
+    },
+    "docs/launching.md": {"from reactor_runtime.offline": "process/test_pages.py"},
+    "docs/serving.md": {
+        "export REACTOR_TURN": "process/test_pages.py",
+        "turnserver": "process/test_pages.py",
+    },
+}
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
+
+
+def shown_tests(page: str) -> str:
+    """Return the text of all tests that a page shows."""
+    files = (b for b in blocks(page) if b.file and Path(b.file).name.startswith("test_"))
+    return "".join(block.text for block in files)
+
+
+def marks_of(page: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.torch, needs_torch] if "import torch" in shown_tests(page) else []
+
+
+def manifests() -> Iterator[Block]:
+    """Yield every manifest that a page shows."""
+    for page in PAGES:
+        yield from (b for b in blocks(page) if b.file and b.file.endswith("reactor.yaml"))
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Yield page and text of every ``reactor`` command that a page shows in a block."""
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for line in re.findall(r"^(?:    |\$ )?(reactor [^\[\n].*)$", text, re.MULTILINE):
+            yield page, line
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_shows_what_nothing_runs(page: str) -> None:
+    run_in, own_tests = RUN_IN.get(page, {}), shown_tests(page)
+    unused = set(run_in)
+    for block in blocks(page):
+        key = block.file or block.first_line
+        found = {begin for begin in run_in if key.startswith(begin)}
+        unused -= found
+        name = Path(key)
+        is_run = name.stem.startswith("test_") or name.name == "reactor.yaml"
+        is_run = is_run or f"from {name.stem} import" in own_tests or bool(found)
+        assert block.language in PRINTED or is_run, f"{page}: nothing runs the snippet {key}"
+    assert unused == set()
+    for test in run_in.values():
+        assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=marks_of(page)) for page in PAGES if shown_tests(page)]
+)
+def test_the_tests_of_a_page_pass(page: str, tmp_path: Path) -> None:
+    write_files(page, tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
+    done = subprocess.run(
+        [*command, "-W", "default::pytest.PytestDeprecationWarning"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100, env=environment(),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "skipped" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "shown", [pytest.param(block, id=f"{block.page}:{block.file}") for block in manifests()]
+)
+def test_the_manifests_of_a_page_are_right(shown: Block, tmp_path: Path) -> None:
+    manifest = tmp_path / "reactor.yaml"
+    manifest.write_text(shown.text)
+    assert load_config(manifest).ignored == ()
+
+
+@pytest.mark.parametrize(("page", "line"), list(commands()))
+def test_the_commands_of_a_page_are_ones_that_reactor_takes(page: str, line: str) -> None:
+    words = shlex.split(line, comments=True)[1:]
+    words = words[: words.index("&&")] if "&&" in words else words
+    words = [word for word in words if word not in {"…", "&"}]
+    group: Any = typer.main.get_command(app)
+    context = group.make_context("reactor", list(words))
+    command = group.get_command(context, words[0])
+    assert command is not None, f"there is no {words[0]}"
+    command.make_context(words[0], words[1:], parent=context)
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
+
+
+@pytest.mark.torch
+@needs_torch
+def test_the_escape_hatch_of_the_readme(tmp_path: Path) -> None:
+    shown = snippet("README.md", "py", "WorkerGroup")
+    render = "def render(prompt, band):\n    return len(prompt)\n\n\n"
+    check = "    assert chunk.shape == (12, 720, 1280, 3) and (chunk == 7).all()\n"
+    head, end, tail = shown.partition("    group.shutdown()\n")
+    (tmp_path / "bands.py").write_text(render + head + check + end + tail)
+    done = subprocess.run(
+        [sys.executable, "bands.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100, env=environment(),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_offline_run_of_the_page_on_jobs(tmp_path: Path) -> None:
+    (tmp_path / "flow.py").write_text(snippet("README.md", "python", "# flow.py"))
+    code = snippet("docs/launching.md", "python", "run_offline")
+    code = code.replace("set_prompt", "set_hue").replace('{"prompt": "a fox"}', '{"hue": 0.9}')
+    (tmp_path / "film.py").write_text("from flow import Flow as MyModel\n" + code)
+    done = subprocess.run(
+        [sys.executable, "film.py"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100, env=environment(),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "film.mkv").stat().st_size > 10_000
+
+
+def test_the_relay_of_the_page_on_serving_is_taken(tmp_path: Path) -> None:
+    relay = snippet("docs/serving.md", "sh", "REACTOR_TURN")
+    value = re.findall(r'"(.*)"', relay)[0]
+    (tmp_path / "flow.py").write_text(snippet("README.md", "python", "# flow.py"))
+    (tmp_path / "reactor.yaml").write_text(snippet("README.md", "yaml", "flow:Flow"))
+    ran = reactor("check", cwd=tmp_path, REACTOR_TURN=value)
+    assert ran.status == 0, ran.err
+    assert "s3cret" not in ran.out
+    assert "environment REACTOR_TURN" in ran.out
+
+
+@pytest.mark.skipif(shutil.which("turnserver") is None, reason="coturn is not installed")
+def test_the_relay_of_the_page_on_serving_starts(tmp_path: Path) -> None:
+    line = snippet("docs/serving.md", "sh", "turnserver").replace("192.0.2.1", "127.0.0.1")
+    port = free_port()
+    words = [*shlex.split(line), f"--listening-port={port}", "--pidfile=pid", "--userdb=users"]
+    relay = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while True:
+            assert relay.poll() is None, f"it ended with {relay.returncode}"
+            with contextlib.suppress(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), 5).close()
+                break
+            assert time.monotonic() < deadline
+            time.sleep(0.05)  # polling another process: it has no condition to wait on
+    finally:
+        relay.kill()
+        relay.wait(10)
