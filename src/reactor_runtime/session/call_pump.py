@@ -38,11 +38,16 @@ class CallPump:
         """Return the queue of *client*; ``None`` when it never called, has left, or it is over."""
         return self._queues.get(client)
 
-    def advance(self, queue: CallQueue) -> None:
-        """Post what *queue* holds up to a place that is empty, as far as its client may."""
+    def advance(self, queue: CallQueue, *, is_free: bool = False) -> None:
+        """Post what *queue* holds up to a place that is empty, as far as its client may.
+
+        Args:
+            queue: What one client waits for.
+            is_free: Its client awaits no other answer, so that no bound holds its call back.
+        """
         now = self._wiring.clock.now()
         while queue.has_next:
-            if not queue.bucket.take(now):
+            if not queue.bucket.take(now) and not is_free:
                 self._start()
                 return
             if (event := queue.take_next()) is not None:

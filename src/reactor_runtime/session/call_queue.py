@@ -52,6 +52,11 @@ class CallQueue:
     def __iter__(self) -> Iterator[Call]:
         return iter(tuple(self._calls.values()))
 
+    @property
+    def awaits_answers(self) -> bool:
+        """Whether a call of its client is unanswered."""
+        return bool(self._calls)
+
     def is_full(self, size_bytes: int) -> bool:
         """Whether a call of *size_bytes* does not fit."""
         return len(self._calls) >= self._max_calls or self._bytes + size_bytes > self._max_bytes

@@ -4,7 +4,8 @@ Rules, per client: at most ``max_pending`` unanswered commands. A new ``set_<fie
 place of a pending one, which is acknowledged and not run. When the inbox is full the oldest pending
 call of the same name is answered ``superseded``; if there is none, the new one is ``overloaded``.
 Commands reach the host at a bounded rate; past it they wait here, where the same rules apply, so
-that a flood costs neither the event loop nor the model more than its bound. Admission is O(1).
+that a flood costs neither the event loop nor the model more than its bound. A client that waits for
+each answer before it calls again is slowed down by that alone. Admission is O(1).
 
 A command whose files are still on their way keeps its place in the order. What the same client
 sends after it waits with it; nobody else does.
@@ -57,6 +58,7 @@ class EventInbox:
             coalesces: It sets one field: a pending call of the same name need not run.
         """
         queue = self._pump.queue_of(client)
+        is_alone = not queue.awaits_answers  # asked before an older call may be taken back
         if coalesces and (older := queue.newest_of(command.name)) and self._take_back(older):
             self._answer(older, say.Acknowledgement(request_id=older.request_id), "coalesced")
         if not self._make_room(queue, command):
@@ -73,7 +75,7 @@ class EventInbox:
         self._calls[call.call_id] = call
         self._wiring.metrics.inbox_pending.set(len(self._calls))
         queue.add(call, None if arguments is None else _event(call, arguments))
-        self._pump.advance(queue)
+        self._pump.advance(queue, is_free=is_alone)
         return call
 
     def supply(self, call: Call, arguments: Mapping[str, Any]) -> bool:

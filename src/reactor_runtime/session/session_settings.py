@@ -28,7 +28,8 @@ class SessionSettings:
         stats_interval_s: How often ``runtime_stats`` is published; 0 or less disables it.
         max_pending: Commands of one client that may wait for their turn.
         max_pending_bytes: The same, in bytes of their frames.
-        commands_per_s: Commands of one client that reach the model per second, in the long run.
+        commands_per_s: Commands of one client that reach the model per second, in the long run;
+            one that waits for each answer is not held back.
         command_burst: Commands of one client that may reach it at once.
         requests_per_s: Schema, clip, publish and like requests of one client per second.
         publisher_lapse_s: A client that feeds a track without having asked has lost it after this

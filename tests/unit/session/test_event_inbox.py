@@ -29,6 +29,10 @@ def shout(viewer: Viewer, count: int, start: int = 0) -> None:
         viewer.call(f"shout_{n}", "shout")
 
 
+async def answered(viewer: Viewer, count: int) -> None:
+    await until(lambda: len(viewer.answers()) == count)
+
+
 async def test_pending_calls_that_set_one_field_coalesce(open_room: Room) -> None:
     viewer = open_room.v1()
     for n in range(5):
@@ -115,6 +119,28 @@ async def test_past_its_rate_a_client_waits_and_nothing_is_lost(started: Room) -
     assert [call.call_id for call in started.host.calls()] == sorted(
         call.call_id for call in started.host.calls()
     )
+
+
+async def test_a_client_who_waits_for_each_answer_waits_for_nothing_else(started: Room) -> None:
+    viewer = started.v1()
+    for n in range(200):  # far past the burst, and no time passes
+        viewer.call(f"shout_{n}", "shout")
+        [call] = started.host.pending.values()
+        started.host.reply(call)
+        await answered(viewer, n + 1)
+    shout(viewer, 3, start=200)
+    assert len(started.host.pending) == 1  # the others come too fast
+    await started.clock.advance(0.1)
+    assert len(started.host.pending) == 3
+
+
+async def test_taking_back_a_call_is_no_answer_that_was_waited_for(started: Room) -> None:
+    viewer = started.v1()
+    for n in range(200):
+        viewer.call(f"data_{n}", "set_speed", speed=n % 10)
+    assert len(started.host.calls()) <= 64
+    await started.clock.advance(0.1)
+    assert started.host.calls()[-1].arguments == {"speed": 9.0}
 
 
 async def test_a_flood_of_one_field_keeps_the_last_value_and_the_bound(started: Room) -> None:
