@@ -5,13 +5,12 @@ tasks after every change, and what is missing from a list is over. So a lost or 
 changes nothing.
 """
 
-import shutil
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
+from reactor_runtime.launcher.agent_folder import AgentFolder
 from reactor_runtime.launcher.agent_messages import (
     Beat,
     NodeOffer,
@@ -37,9 +36,11 @@ _TAKEN = 409
 class Agent:
     """``run`` blocks until ``stop``; heartbeats, orders and reports have a thread each."""
 
-    def __init__(self, offer: NodeOffer, client: ControlClient, folder: Path, cores: int) -> None:
+    def __init__(
+        self, offer: NodeOffer, client: ControlClient, folder: AgentFolder, cores: int
+    ) -> None:
         self._offer, self._client, self._folder, self._cores = offer, client, folder, cores
-        self._spool = ReportSpool(folder / "spool", client, self._on_refused)
+        self._spool = ReportSpool(folder.spool, client, self._on_refused)
         self._runs: dict[tuple[str, int], TaskRun] = {}
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -52,7 +53,6 @@ class Agent:
         Raises:
             ControlPlaneError: The control plane does not want this node.
         """
-        shutil.rmtree(self._folder / "tasks", ignore_errors=True)  # an earlier start's, all gone
         if not self._register():
             return
         for body in (self._beat, self._follow, self._spool.run):
@@ -92,8 +92,8 @@ class Agent:
                 answer = self._client.beat(self._sign)
                 if answer is None:
                     self._terms = self._client.register(self._offer)
-            except (ControlPlaneAbsentError, ControlPlaneError):
-                self._judge_silence()
+            except (ControlPlaneAbsentError, ControlPlaneError) as error:
+                self._judge_silence(error.reason)
                 continue
             self._heard_at = time.monotonic()
             for key, run in self._held():
@@ -101,8 +101,10 @@ class Agent:
                 if answer is not None and key[0] in answer.stop:
                     run.stop()
 
-    def _judge_silence(self) -> None:
+    def _judge_silence(self, reason: str) -> None:
         silent_s = time.monotonic() - self._heard_at
+        if silent_s < 2 * self._terms.heartbeat_s:  # once is enough
+            _LOG.warning("contact_lost", reason=reason)
         if silent_s > self._terms.control_timeout_s:
             for _, run in self._held():
                 run.stop(f"no contact with the control plane for {silent_s:.0f} s")
@@ -142,12 +144,13 @@ class Agent:
                 self._runs.pop(key, None)
 
     def _make_run(self, order: TaskOrder) -> TaskRun:
-        folder = self._folder / "tasks" / f"{order.attempt_id}.node{order.node_rank}"
+        folder = self._folder.tasks / f"{order.attempt_id}.node{order.node_rank}"
         _LOG.info("task_taken", attempt=order.attempt_id, node_rank=order.node_rank)
         node = Node(
             client=self._client,
             address=NodeAddress(interface=self._offer.interface, address=self._offer.address),
             cores=self._cores,
+            held=self._folder.held,
             patience_s=self._terms.control_timeout_s,
         )
         return TaskRun(order, node, folder, self._teller(order))

@@ -1,7 +1,7 @@
 """What passes between an agent and the control plane, as JSON; grouped by direction."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,6 +13,13 @@ class _Message(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class AgentStart(NamedTuple):
+    """One start of an agent: its name, and an id that no other start has."""
+
+    agent_id: str
+    incarnation: str
+
+
 # From the agent.
 
 
@@ -22,6 +29,7 @@ class NodeOffer(_Message):
     Attributes:
         agent_id: Its name, the same after a restart.
         incarnation: A fresh id for every start of the agent's process.
+        home: Id of its work folder, if it has one: what earlier agents have started there is gone.
         host_id: Shared by agents that share a loopback interface.
         procs: How many processes it may hold at a time.
         devices: Ids of its CUDA devices, which another agent of the same host may have too.
@@ -29,6 +37,7 @@ class NodeOffer(_Message):
 
     agent_id: str = Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$")
     incarnation: str = Field(min_length=1, max_length=64)
+    home: str = Field(default="", max_length=64)
     host_id: str = Field(max_length=256)
     address: str = Field(max_length=64)
     interface: str = Field(max_length=64)
@@ -36,12 +45,22 @@ class NodeOffer(_Message):
     devices: tuple[str, ...] = Field(default=(), max_length=1024)
     labels: dict[str, str] = Field(default_factory=dict)
 
+    @property
+    def start(self) -> AgentStart:
+        """Which start of which agent offers it."""
+        return AgentStart(self.agent_id, self.incarnation)
+
 
 class Beat(_Message):
     """A sign of life."""
 
     agent_id: str
     incarnation: str
+
+    @property
+    def start(self) -> AgentStart:
+        """Which start of which agent gives it."""
+        return AgentStart(self.agent_id, self.incarnation)
 
 
 class Outcome(StrEnum):
@@ -90,6 +109,11 @@ class Report(_Message):
     node_rank: int = Field(ge=0)
     number: int = Field(ge=1)
     body: Annotated[Published | Started | Ended | Delivered, Field(discriminator="kind")]
+
+    @property
+    def start(self) -> AgentStart:
+        """Which start of which agent brings it."""
+        return AgentStart(self.agent_id, self.incarnation)
 
 
 # From the control plane.

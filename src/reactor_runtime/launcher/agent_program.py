@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reactor_runtime.errors import ReactorError
 from reactor_runtime.launcher.agent import Agent
+from reactor_runtime.launcher.agent_folder import AgentFolder
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.network import choose_address, host_id
@@ -52,6 +53,7 @@ def run_agent(settings: AgentSettings) -> int:
 
     Raises:
         NodeNetworkError: The interface or address will not do.
+        SettingError: There is no torch, or another agent has the work folder.
         ControlPlaneError: The control plane does not want this node.
     """
     if settings.parent_pid is not None:
@@ -59,28 +61,29 @@ def run_agent(settings: AgentSettings) -> int:
         leave_unless_child_of(settings.parent_pid)
     adopt_orphans()
     address = choose_address(settings.control, settings.interface, settings.advertise)
-    offer = NodeOffer(
-        agent_id=settings.name,
-        incarnation=uuid.uuid4().hex,
-        host_id=host_id(),
-        address=address.address,
-        interface=address.interface,
-        procs=settings.procs,
-        devices=visible_devices(),
-        labels=settings.labels,
-    )
-    cores = settings.cores or own_cores()
-    agent = Agent(offer, ControlClient(settings.control, settings.token), _folder(settings), cores)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: agent.stop())
-    agent.run()
+    devices = visible_devices()
+    with AgentFolder(_work_dir(settings)) as folder:
+        offer = NodeOffer(
+            agent_id=settings.name,
+            incarnation=uuid.uuid4().hex,
+            home=folder.read_id(),
+            host_id=host_id(),
+            address=address.address,
+            interface=address.interface,
+            procs=settings.procs,
+            devices=devices,
+            labels=settings.labels,
+        )
+        client = ControlClient(settings.control, settings.token)
+        agent = Agent(offer, client, folder, settings.cores or own_cores())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: agent.stop())
+        agent.run()
     return 0
 
 
-def _folder(settings: AgentSettings) -> Path:
-    folder = settings.work_dir or Path.home() / ".cache" / "reactor" / "agents" / settings.name
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
+def _work_dir(settings: AgentSettings) -> Path:
+    return settings.work_dir or Path.home() / ".cache" / "reactor" / "agents" / settings.name
 
 
 def main(settings: Path) -> int:

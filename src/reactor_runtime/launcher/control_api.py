@@ -26,7 +26,14 @@ from reactor_runtime.errors import (
     UnknownJobError,
 )
 from reactor_runtime.http_server import HttpServer
-from reactor_runtime.launcher.agent_messages import Beat, NodeOffer, Orders, Report, Submission
+from reactor_runtime.launcher.agent_messages import (
+    AgentStart,
+    Beat,
+    NodeOffer,
+    Orders,
+    Report,
+    Submission,
+)
 from reactor_runtime.launcher.control_plane import ControlPlane
 from reactor_runtime.launcher.file_shelf import MAX_LOG_CHUNK, MAX_OUTPUT_BYTES, FileShelf
 from reactor_runtime.launcher.source_bundle import MAX_SOURCE_BYTES
@@ -96,13 +103,13 @@ class ControlApi:
 
     async def orders(self, request: Request) -> Response:
         """Return an agent's orders once their version is another than it knows."""
-        agent = request.path_params["agent"]
         incarnation = request.query_params.get("incarnation", "")
+        agent = AgentStart(request.path_params["agent"], incarnation)
         since, hold_s = _number(request, "since", -1), _number(request, "hold_s")
         deadline = asyncio.get_running_loop().time() + min(hold_s, MAX_HOLD_S)
         while True:
             changed = self._changed
-            orders: Orders = await run_in_threadpool(self._plane.orders, agent, incarnation)
+            orders: Orders = await run_in_threadpool(self._plane.orders, agent)
             left = deadline - asyncio.get_running_loop().time()
             if orders.version != since or left <= 0 or self._is_closing:
                 return _json(orders)

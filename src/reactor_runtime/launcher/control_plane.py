@@ -14,6 +14,7 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.errors import AgentNameTakenError
 from reactor_runtime.launcher import job_record
 from reactor_runtime.launcher.agent_messages import (
+    AgentStart,
     Beat,
     BeatAnswer,
     NodeOffer,
@@ -68,8 +69,12 @@ class ControlPlane:
             self._settings.heartbeat_limit_s,
             self._settings.control_timeout_s,
         )
-        self._leases.begin(clock.now(), store.agents())
         self._dispatcher = Dispatcher(store, self._leases.is_alive)
+        registered = {offer.start for offer in store.agents().values()}
+        replaced = self._dispatcher.holders() - registered
+        self._leases.begin(clock.now(), registered | replaced)
+        for agent in replaced:
+            self._leases.lose(agent)
 
     @property
     def terms(self) -> Terms:
@@ -112,53 +117,52 @@ class ControlPlane:
         return self._store.jobs()
 
     def register(self, offer: NodeOffer) -> Terms:
-        """Take an agent in; tasks of an earlier incarnation of it are lost, and gone.
+        """Take an agent in; tasks of an earlier start of its name are lost.
+
+        They are gone as well when both have had the same work folder. Otherwise they may run on
+        elsewhere, and count as busy as those of every lost agent.
 
         Raises:
             AgentNameTakenError: Another agent of that name is alive.
         """
         with self._lock, self._store.change():
             before = self._store.agents().get(offer.agent_id)
-            is_another = before is not None and before.incarnation != offer.incarnation
-            if is_another and self._leases.is_held(offer.agent_id):
-                raise AgentNameTakenError(offer.agent_id, before.address if before else "")
+            if before is not None and before.start != offer.start:
+                if self._leases.is_held(before.start):
+                    raise AgentNameTakenError(offer.agent_id, before.address)
+                self._leases.lose(before.start)
+                self._dispatcher.replace(before, offer)
             self._store.save_agent(offer)
-            self._leases.hear(offer.agent_id, self._clock.now())
-            if is_another:
-                self._dispatcher.lose(
-                    lambda t: t.agent_id == offer.agent_id and t.incarnation != offer.incarnation,
-                    "its agent was started again",
-                    is_free=True,
-                )
+            self._leases.hear(offer.start, self._clock.now())
             self._dispatcher.allocate()
         self._changed()
         return self.terms
 
     def agents(self) -> list[str]:
         """Return the names of the agents that are alive."""
-        return [name for name in self._store.agents() if self._leases.is_alive(name)]
+        offers = self._store.agents().values()
+        return [offer.agent_id for offer in offers if self._leases.is_alive(offer.start)]
 
     def beat(self, beat: Beat) -> BeatAnswer | None:
         """Take a sign of life; ``None`` when the agent must register (again)."""
         with self._lock:
             offer = self._store.agents().get(beat.agent_id)
-            if offer is None or offer.incarnation != beat.incarnation:
+            if offer is None or offer.start != beat.start:
                 return None
-            if self._leases.hear(beat.agent_id, self._clock.now()):
+            if self._leases.hear(beat.start, self._clock.now()):
                 self._changed()
-            orders = self.orders(beat.agent_id, beat.incarnation).tasks
+            orders = self._dispatcher.orders(beat.start)
             return BeatAnswer(stop=tuple(order.attempt_id for order in orders if order.stop))
 
-    def orders(self, agent_id: str, incarnation: str) -> Orders:
-        """Return everything this start of *agent_id* should hold now."""
+    def orders(self, agent: AgentStart) -> Orders:
+        """Return everything *agent* should hold now."""
         with self._lock:
-            tasks = self._dispatcher.orders(agent_id, incarnation)
-            return Orders(version=self._version, tasks=tasks)
+            return Orders(version=self._version, tasks=self._dispatcher.orders(agent))
 
-    def hang_up(self, agent_id: str) -> None:
+    def hang_up(self, agent: AgentStart) -> None:
         """Note that an agent closed the connection it was to be told of changes by."""
         with self._lock:
-            self._leases.hang_up(agent_id)
+            self._leases.hang_up(agent)
 
     def report(self, report: Report) -> None:
         """Take what an agent says of a task; one that is known already changes nothing.
@@ -177,11 +181,11 @@ class ControlPlane:
             limit = self._settings.heartbeat_limit_s
             with self._store.change():
                 before = self._store.live_jobs()
-                for agent_id in dead:
-                    _LOG.error("agent_lost", agent=agent_id, silent_s=limit)
+                for agent in dead:
+                    _LOG.error("agent_lost", agent=agent.agent_id, silent_s=limit)
                 if dead:
                     self._dispatcher.lose(
-                        lambda t: t.agent_id in dead, f"lost: no heartbeat for {limit:g} s"
+                        lambda t: t.start in dead, f"lost: no heartbeat for {limit:g} s"
                     )
                 self._dispatcher.judge_joins(now)
                 self._forget_the_gone(now)
@@ -204,11 +208,14 @@ class ControlPlane:
     def _forget_the_gone(self, now: float) -> None:
         limit = self._settings.control_timeout_s + self._settings.stop_grace_s
         gone = self._leases.silent_for(limit, now)
-        if gone:
-            self._dispatcher.free(gone)
-        for agent_id in gone:
-            self._store.forget_agent(agent_id)
-            self._leases.forget(agent_id)
+        if not gone:
+            return
+        self._dispatcher.free(lambda t: t.start in gone)
+        for offer in self._store.agents().values():
+            if offer.start in gone:
+                self._store.forget_agent(offer.agent_id)
+        for agent in gone:
+            self._leases.forget(agent)
 
     def _changed(self) -> None:
         with self._lock:

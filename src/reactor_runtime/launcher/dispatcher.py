@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable
 
 from reactor_runtime.launcher import job_record
-from reactor_runtime.launcher.agent_messages import NodeOffer, TaskOrder
+from reactor_runtime.launcher.agent_messages import AgentStart, NodeOffer, TaskOrder
 from reactor_runtime.launcher.allocation import Seat, allocate
 from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.job_record import AttemptRecord, JobRecord, TaskRecord
@@ -19,9 +19,9 @@ Holds = Callable[[TaskRecord], bool]
 
 
 class Dispatcher:
-    """Works on the jobs of *store* that are not over; asks *is_alive* of an agent's name."""
+    """Works on the jobs of *store* that are not over; asks *is_alive* of a start of an agent."""
 
-    def __init__(self, store: JobStore, is_alive: Callable[[str], bool]) -> None:
+    def __init__(self, store: JobStore, is_alive: Callable[[AgentStart], bool]) -> None:
         self._store, self._is_alive = store, is_alive
         self._joining: dict[str, float] = {}
 
@@ -41,23 +41,38 @@ class Dispatcher:
                 if found.can_ever:
                     return  # those behind it wait for their turn
 
-    def lose(self, holds: Holds, why: str, *, is_free: bool = False) -> None:
-        """Have the tasks for which *holds* says so lost, and with *is_free* gone for certain."""
+    def lose(self, holds: Holds, why: str) -> None:
+        """Have the tasks for which *holds* says so lost; their processes may still run."""
         for record in self._store.live_jobs():
             after = record
             for task in record.attempt.tasks if record.attempt else ():
                 if holds(task):
                     words = f"{why} (agent {task.agent_id} at {task.address})"
-                    after = job_record.lost(after, task.node_rank, words, is_free=is_free)
-            if is_free:
-                after = job_record.freed(after, holds)
+                    after = job_record.lost(after, task.node_rank, words)
             self._save_changed(record, after)
 
-    def free(self, agents: set[str]) -> None:
-        """Count the processes of tasks that ended on *agents* as gone."""
+    def replace(self, before: NodeOffer, offer: NodeOffer) -> None:
+        """Take the tasks of *before*, and of all starts of its name before that, away from them."""
+        is_known_gone = bool(offer.home) and offer.home == before.home
+        why = "was started again" if is_known_gone else f"lost its name to one at {offer.address}"
+
+        def is_earlier(task: TaskRecord) -> bool:
+            return task.agent_id == offer.agent_id and task.start != offer.start
+
+        self.lose(is_earlier, f"its agent {why}")
+        if offer.home:
+            self.free(lambda t: is_earlier(t) and t.home == offer.home)
+
+    def free(self, holds: Holds) -> None:
+        """Count the processes of the tasks that have ended, and for which it holds, as gone."""
         for record in self._store.live_jobs():
-            after = job_record.freed(record, lambda t: t.state.is_final and t.agent_id in agents)
+            after = job_record.freed(record, lambda t: t.state.is_final and holds(t))
             self._save_changed(record, after)
+
+    def holders(self) -> set[AgentStart]:
+        """Return every start of an agent that may still run something."""
+        tasks = (t for r in self._store.live_jobs() for a in r.attempts for t in a.tasks)
+        return {task.start for task in tasks if not task.is_free}
 
     def judge_joins(self, now: float) -> None:
         """Fail the jobs whose nodes have not met long after they should have."""
@@ -73,13 +88,13 @@ class Dispatcher:
             if now - since > limit + JOIN_GRACE_S:
                 self._store.save_job(job_record.failed_as_a_whole(record, _absence(attempt, limit)))
 
-    def orders(self, agent_id: str, incarnation: str) -> tuple[TaskOrder, ...]:
-        """Return every task that this start of an agent should hold."""
+    def orders(self, agent: AgentStart) -> tuple[TaskOrder, ...]:
+        """Return every task that *agent* should hold."""
         return tuple(
             order
             for record in self._store.live_jobs()
             for task, order in _orders_of(record)
-            if (task.agent_id, task.incarnation) == (agent_id, incarnation)
+            if task.start == agent
         )
 
     def _save_changed(self, before: JobRecord, after: JobRecord) -> None:
@@ -87,6 +102,7 @@ class Dispatcher:
             self._store.save_job(after)
 
     def _seats(self) -> list[Seat]:
+        # By name: what an earlier agent of a name may still run takes up the procs of the next.
         busy: dict[str, int] = {}
         for record in self._store.live_jobs():
             for task in (t for a in record.attempts for t in a.tasks if not t.is_free):
@@ -94,7 +110,7 @@ class Dispatcher:
         return [
             Seat(offer=offer, free=offer.procs - busy.get(agent_id, 0))
             for agent_id, offer in sorted(self._store.agents().items())
-            if self._is_alive(agent_id)
+            if self._is_alive(offer.start)
         ]
 
 
@@ -115,6 +131,7 @@ def _attempt_of(record: JobRecord, nodes: tuple[NodeOffer, ...]) -> AttemptRecor
                 node_rank=rank,
                 agent_id=offer.agent_id,
                 incarnation=offer.incarnation,
+                home=offer.home,
                 address=offer.address,
                 interface=offer.interface,
                 procs=record.job.procs_per_worker,

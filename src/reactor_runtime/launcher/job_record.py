@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from reactor_runtime.errors import JobConflictError
 from reactor_runtime.launcher.agent_messages import (
+    AgentStart,
     Delivered,
     Ended,
     Outcome,
@@ -30,6 +31,7 @@ class TaskRecord(_Record):
     """One node's part of an attempt.
 
     Attributes:
+        home: Id of the agent's work folder.
         known: Numbers of the reports that have been taken.
         is_delivered: Logs and outputs are complete, or never will be.
         is_free: None of its processes is left on its agent.
@@ -38,6 +40,7 @@ class TaskRecord(_Record):
     node_rank: int
     agent_id: str
     incarnation: str
+    home: str = ""
     address: str
     interface: str
     procs: int
@@ -47,6 +50,11 @@ class TaskRecord(_Record):
     notes: tuple[str, ...] = ()
     is_delivered: bool = False
     is_free: bool = False
+
+    @property
+    def start(self) -> AgentStart:
+        """Which start of which agent has it."""
+        return AgentStart(self.agent_id, self.incarnation)
 
 
 class AttemptRecord(_Record):
@@ -134,13 +142,13 @@ def reported(record: JobRecord, report: Report) -> JobRecord:
     return settled(_with(record, _with_task(attempt, changed)))
 
 
-def lost(record: JobRecord, node_rank: int, why: str, *, is_free: bool = False) -> JobRecord:
+def lost(record: JobRecord, node_rank: int, why: str) -> JobRecord:
     """Return *record* after its latest attempt has lost the agent of *node_rank*."""
     attempt = record.attempt
     if attempt is None:
         return record
     task = attempt.tasks[node_rank]
-    update: dict[str, object] = {"is_delivered": True, "is_free": task.is_free or is_free}
+    update: dict[str, object] = {"is_delivered": True}
     if not task.state.is_final:
         failure = RankFailure(node_rank=node_rank, message=why)
         update |= {
@@ -261,7 +269,7 @@ def _task_of(record: JobRecord, report: Report) -> tuple[AttemptRecord, TaskReco
     for attempt in record.attempts:
         if attempt.attempt_id == report.attempt_id and report.node_rank < len(attempt.tasks):
             task = attempt.tasks[report.node_rank]
-            if (task.agent_id, task.incarnation) != (report.agent_id, report.incarnation):
+            if task.start != report.start:
                 reason = f"node {report.node_rank} of {report.attempt_id} is another agent's"
                 raise JobConflictError(record.job_id, reason)
             return attempt, task

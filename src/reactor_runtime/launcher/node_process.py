@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event, Lock
 
@@ -46,10 +46,25 @@ def own_cores() -> int:
 
 
 class NodeProcess:
-    """Started, watched and ended by one thread; ``cancel`` and ``assure`` from any."""
+    """Started, watched and ended by one thread; ``cancel`` and ``assure`` from any.
 
-    def __init__(self, task: TaskPlan, endpoint: str, place: NodePlace, work_dir: Path) -> None:
-        self._task, self._work_dir = task, work_dir
+    Args:
+        task: What is run.
+        endpoint: Where the nodes meet.
+        place: What is known of this node.
+        work_dir: The ranks' working directory.
+        held: Descriptors that are to stay open for as long as anything of it runs.
+    """
+
+    def __init__(
+        self,
+        task: TaskPlan,
+        endpoint: str,
+        place: NodePlace,
+        work_dir: Path,
+        held: Sequence[int] = (),
+    ) -> None:
+        self._task, self._work_dir, self._held = task, work_dir, held
         self._log_dir = Path(place.log_dir)
         self._torchrun_log = self._log_dir / "torchrun.log"
         self._argv = torchrun_argv(task, endpoint, place)
@@ -91,6 +106,7 @@ class NodeProcess:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=self._held,
             )
             self._keeper = keeper
         is_cancelled = False

@@ -41,12 +41,14 @@ class Node:
     Attributes:
         address: Where peers reach this node.
         cores: How many processors a task's ranks share.
+        held: Descriptors of the agent's work folder, which is taken as long as a keeper lives.
         patience_s: How long the control plane may be silent.
     """
 
     client: ControlClient
     address: NodeAddress
     cores: int
+    held: tuple[int, ...]
     patience_s: float
 
 
@@ -131,7 +133,7 @@ class TaskRun:
         log_dir = str(self._folder / "logs")
         node = place_here(order.attempt_id, address, log_dir, self._node.cores, resume)
         task = plan_group(job)[order.node_rank]
-        self._process = NodeProcess(task, endpoint, node, self._work_dir)
+        self._process = NodeProcess(task, endpoint, node, self._work_dir, self._node.held)
         self._say(Started())
         contact = StoreContact(place, client)
         outcome, failures = self._process.run(self._node.patience_s, logs.write, self._stop)

@@ -105,7 +105,7 @@ def test_a_job_outlives_its_control_plane(cluster: Cluster, number: int) -> None
 
 
 def test_an_agent_of_a_living_ones_name_is_refused_and_hurts_nobody(cluster: Cluster) -> None:
-    job = cluster.submit("act.py", "wait", procs_per_worker=1)
+    job = cluster.submit("act.py", "wait", outputs=["began-*.txt"])
     meeting = cluster.meeting(job)
     wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
     work = str(cluster.folder / "namesake")
@@ -113,8 +113,15 @@ def test_an_agent_of_a_living_ones_name_is_refused_and_hurts_nobody(cluster: Clu
     assert namesake.wait(60) == 1
     said = (cluster.folder / "namesake.log").read_text()
     assert "an agent named node1 is alive at 127.0.0.1; start this one with another --name" in said
+    twin = cluster.start_agent("node1", log="twin")  # with the same work folder
+    assert twin.wait(60) == 2
+    said = (cluster.folder / "twin.log").read_text()
+    assert "--work-dir" in said
+    assert "which another agent has" in said
     (meeting / "go").touch()
     cluster.finish(job)
+    outputs = (cluster.outputs / job.job_id).glob("node*/*")
+    assert sorted(p.name for p in outputs) == ["began-0.txt", "began-1.txt"]
 
 
 def test_an_agent_that_was_killed_is_taken_in_again_at_once(cluster: Cluster) -> None:
@@ -125,7 +132,7 @@ def test_an_agent_that_was_killed_is_taken_in_again_at_once(cluster: Cluster) ->
     cluster.start_agent("node1", "--procs", "2")
     record = cluster.finish(job, "failed")
     assert record.reason.startswith("node 1: ")  # lost, where its start took longer than that
-    cluster.finish(cluster.submit("gloo.py", "sum"))
+    cluster.finish(cluster.submit("gloo.py", "sum", procs_per_worker=2))  # none of its is busy
 
 
 def cluster_ranks(cluster: Cluster) -> list[int]:

@@ -70,6 +70,7 @@ class Control:
         offer = NodeOffer(
             agent_id=name,
             incarnation=incarnation,
+            home=more.pop("home", f"folder of {name}"),
             host_id=more.pop("host_id", name),
             address=more.pop("address", f"10.0.0.{len(self.offers) + 1}"),
             interface="eth0",
@@ -86,7 +87,7 @@ class Control:
         return self.plane.submit(submission)
 
     def orders(self, agent: str) -> tuple[TaskOrder, ...]:
-        return self.plane.orders(agent, self.offers[agent].incarnation).tasks
+        return self.plane.orders(self.offers[agent].start).tasks
 
     def order(self, agent: str) -> TaskOrder | None:
         tasks = self.orders(agent)

@@ -63,7 +63,8 @@ class HonestAgent:
     """One agent: what really runs on it, and the reports that it still has to bring."""
 
     name: str
-    incarnation: int = 0
+    home: str
+    incarnation: str = "0"
     silent_since: float | None = None
     running: dict[tuple[str, int], TaskOrder] = field(default_factory=dict)
     seen: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -72,7 +73,8 @@ class HonestAgent:
     def offer(self) -> NodeOffer:
         return NodeOffer(
             agent_id=self.name,
-            incarnation=str(self.incarnation),
+            incarnation=self.incarnation,
+            home=self.home,
             host_id=self.name,
             address=f"10.0.0.{NAMES.index(self.name) + 1}",
             interface="eth0",
@@ -84,7 +86,7 @@ class HonestAgent:
         self.spool.append(
             Report(
                 agent_id=self.name,
-                incarnation=str(self.incarnation),
+                incarnation=self.incarnation,
                 job_id=order.job_id,
                 attempt_id=order.attempt_id,
                 node_rank=order.node_rank,
@@ -108,8 +110,10 @@ class ControlMachine(RuleBasedStateMachine):
         self.clock = HandClock()
         self.store = CrashingStore(self.path)
         self.plane = ControlPlane(self.store, self.clock, SETTINGS)
-        self.agents = {name: HonestAgent(name) for name in NAMES}
+        self.agents = {name: HonestAgent(name, home=name) for name in NAMES}
+        self.nameless: list[HonestAgent] = []  # what they have started runs on elsewhere
         self.sent: list[Report] = []
+        self.starts = 0
         self.endpoints: dict[str, str] = {}
         self.finals: dict[str, tuple[JobState, str]] = {}
         for agent in self.agents.values():
@@ -154,7 +158,7 @@ class ControlMachine(RuleBasedStateMachine):
         agent = self.agents[name]
         agent.silent_since = None
         self.alive(agent)
-        orders = self.plane.orders(name, str(agent.incarnation)).tasks
+        orders = self.plane.orders(agent.offer().start).tasks
         for order in orders:
             if order.key not in agent.seen:
                 assert order.node_rank == 0 or order.endpoint is not None or order.stop
@@ -189,7 +193,7 @@ class ControlMachine(RuleBasedStateMachine):
             self.bring(self.agents[name])
 
     def alive(self, agent: HonestAgent) -> None:
-        answer = self.plane.beat(Beat(agent_id=agent.name, incarnation=str(agent.incarnation)))
+        answer = self.plane.beat(Beat(agent_id=agent.name, incarnation=agent.incarnation))
         if answer is None:
             self.plane.register(agent.offer())
 
@@ -203,7 +207,7 @@ class ControlMachine(RuleBasedStateMachine):
         for order in self.agents[name].running.values():
             report = Report(
                 agent_id=name,
-                incarnation=str(self.agents[name].incarnation),
+                incarnation=self.agents[name].incarnation,
                 job_id=order.job_id,
                 attempt_id=order.attempt_id,
                 node_rank=order.node_rank,
@@ -233,7 +237,7 @@ class ControlMachine(RuleBasedStateMachine):
         for _ in range(steps):
             self.clock.time += seconds / steps
             self.plane.tick()
-        for agent in self.agents.values():
+        for agent in [*self.agents.values(), *self.nameless]:
             agent.silent_since = agent.silent_since or self.clock.time - seconds
             if self.clock.time - agent.silent_since > SETTINGS.control_timeout_s:
                 for order in list(agent.running.values()):
@@ -256,10 +260,35 @@ class ControlMachine(RuleBasedStateMachine):
     def an_agent_is_killed_and_starts_again(self, name: str) -> None:
         agent = self.agents[name]
         agent.running.clear()  # its ranks die with it
-        agent.incarnation += 1
+        self.plane.hang_up(agent.offer().start)
+        agent.incarnation = self.next_start()
         agent.silent_since = None
-        self.plane.hang_up(name)
         self.plane.register(agent.offer())
+
+    @rule(name=st.sampled_from(NAMES))
+    def an_agent_elsewhere_takes_the_name_of_one_that_hung_up(self, name: str) -> None:
+        old = self.agents[name]
+        old.silent_since = old.silent_since or self.clock.time
+        self.plane.hang_up(old.offer().start)
+        self.nameless.append(old)
+        start = self.next_start()
+        self.agents[name] = HonestAgent(name, home=f"{name}.{start}", incarnation=start)
+        self.plane.register(self.agents[name].offer())
+
+    @precondition(lambda self: self.nameless)
+    @rule(data=st.data())
+    def one_without_its_name_follows(self, data: st.DataObject) -> None:
+        agent = data.draw(st.sampled_from(self.nameless))
+        assert self.plane.beat(Beat(agent_id=agent.name, incarnation=agent.incarnation)) is None
+        orders = {o.key: o for o in self.plane.orders(agent.offer().start).tasks}
+        assert all(order.stop for order in orders.values())
+        for order in list(agent.running.values()):
+            agent.end(order, Outcome.CANCELLED)
+        self.bring(agent)
+
+    def next_start(self) -> str:
+        self.starts += 1
+        return str(self.starts)
 
     @rule(name=st.sampled_from(NAMES))
     def a_namesake_of_a_living_agent_comes(self, name: str) -> None:
@@ -293,8 +322,10 @@ class ControlMachine(RuleBasedStateMachine):
 
     @invariant()
     def no_node_runs_more_than_it_offers(self) -> None:
-        for agent in self.agents.values():
-            assert sum(o.job.procs_per_worker for o in agent.running.values()) <= PROCS
+        for name in NAMES:
+            agents = [self.agents[name], *(a for a in self.nameless if a.name == name)]
+            running = [order for agent in agents for order in agent.running.values()]
+            assert sum(order.job.procs_per_worker for order in running) <= PROCS
 
     @invariant()
     def an_attempt_is_whole_and_on_different_nodes(self) -> None:
@@ -334,8 +365,8 @@ class ControlMachine(RuleBasedStateMachine):
     @invariant()
     def nobody_mixes_attempts(self) -> None:
         current = {r.job_id: r.attempt.attempt_id for r in self.store.jobs() if r.attempt}
-        for name, agent in self.agents.items():
-            for order in self.plane.orders(name, str(agent.incarnation)).tasks:
+        for agent in self.agents.values():
+            for order in self.plane.orders(agent.offer().start).tasks:
                 assert order.attempt_id == current[order.job_id]
             for order in agent.running.values():
                 endpoint = self.endpoints.get(order.attempt_id)

@@ -12,9 +12,11 @@ from reactor_runtime.launcher.agent_messages import (
     Beat,
     Delivered,
     Ended,
+    NodeOffer,
     Outcome,
     Published,
     Started,
+    TaskOrder,
 )
 from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.job_state import JobState
@@ -209,7 +211,7 @@ def test_who_has_hung_up_is_lost_even_if_all_are_silent(control: Control) -> Non
     control.pass_time(20, "a", "b")
     job = control.submit()
     control.run(job)
-    control.plane.hang_up("b")
+    control.plane.hang_up(control.offers["b"].start)
     control.pass_time(6)
     record = control.plane.job(job.job_id)
     assert record.reason == "node 1: lost: no heartbeat for 5 s (agent b at 10.0.0.2)"
@@ -267,10 +269,13 @@ def test_an_agent_that_never_comes_back_is_forgotten_and_its_procs_are_free(
 def test_an_agent_that_was_started_again_has_lost_its_tasks(control: Control) -> None:
     job = control.submit()
     control.run(job)
-    control.plane.hang_up("b")  # as its kernel does for it
+    control.plane.hang_up(control.offers["b"].start)  # as its kernel does for it
     control.agent("b", incarnation="2", address="10.0.0.2")
     record = control.plane.job(job.job_id)
     assert "its agent was started again" in record.reason
+    attempt = record.attempt
+    assert attempt is not None
+    assert [task.is_free for task in attempt.tasks] == [False, True]
     assert control.order("b") is None
     assert control.plane.beat(Beat(agent_id="b", incarnation="1")) is None
 
@@ -286,8 +291,59 @@ def test_a_second_agent_of_a_name_is_refused_while_the_first_is_alive(control: C
     assert control.order("b") is not None
     control.pass_time(20, "a")  # b is lost
     control.agent("b", incarnation="2", address="10.0.0.9")
-    assert all(order.stop for order in control.plane.orders("b", first.incarnation).tasks)
+    assert all(order.stop for order in control.plane.orders(first.start).tasks)
     assert control.plane.beat(Beat(agent_id="b", incarnation=first.incarnation)) is None
+
+
+def taken_over(control: Control) -> tuple[TaskOrder, NodeOffer]:
+    """Have b fall silent with a task of two procs, and another host's agent take its name."""
+    control.pass_time(20, "a", "b")
+    job = control.submit(procs_per_worker=2)
+    (one, a), (two, _) = control.run(job)
+    control.pass_time(6, "a")
+    control.end(one, a, CANCELLED)
+    old = control.offers["b"]
+    control.agent("b", incarnation="2", host_id="h", address="10.0.0.9", home="another")
+    return two, old
+
+
+def test_what_an_agent_runs_is_busy_though_another_hosts_has_taken_its_name(
+    control: Control,
+) -> None:
+    taken_over(control)
+    after = control.submit(procs_per_worker=2)
+    control.pass_time(40, "a", "b")
+    assert control.plane.job(after.job_id).state is JobState.QUEUED
+    control.pass_time(30, "a", "b")  # its own time-out and grace, since it was last heard
+    assert control.plane.job(after.job_id).state is JobState.STARTING
+    assert control.plane.agents() == ["a", "b"]
+
+
+def test_an_agent_without_its_name_can_still_say_that_its_procs_are_gone(control: Control) -> None:
+    two, old = taken_over(control)
+    new = control.offers["b"]
+    assert control.plane.beat(Beat(agent_id="b", incarnation=old.incarnation)) is None
+    control.offers["b"] = old
+    control.end(two, "b", CANCELLED)
+    control.offers["b"] = new
+    assert control.submit(procs_per_worker=2).state is JobState.STARTING
+
+
+def test_a_restart_forgets_nobody_who_lost_a_name(control: Control) -> None:
+    taken_over(control)
+    after = control.submit(procs_per_worker=2)
+    control.restart()
+    control.pass_time(60, "a", "b")
+    assert control.plane.job(after.job_id).state is JobState.QUEUED
+    control.pass_time(12, "a", "b")
+    assert control.plane.job(after.job_id).state is JobState.STARTING
+
+
+def test_an_old_agents_closed_connection_says_nothing_of_its_names_holder(control: Control) -> None:
+    _, old = taken_over(control)
+    control.plane.hang_up(old.start)
+    with pytest.raises(AgentNameTakenError):
+        control.agent("b", incarnation="3", address="10.0.0.9")
 
 
 def test_a_node_that_never_meets_the_others_is_named(control: Control) -> None:
