@@ -149,6 +149,11 @@ class Chromium:
             await tab.go(url)
         return tab
 
+    def kill(self) -> None:
+        """End it without a word to anybody, as a crash or a closed laptop would."""
+        assert self._process is not None
+        _signal_group(self._process.pid, signal.SIGKILL)
+
     async def close(self) -> None:
         """End the browser and remove its profile."""
         if self._socket is not None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from tests.e2e.process_figures import holdings
 from tests.e2e.serving import ROOT, WORLDS, Served, own_address, serving
-from tests.e2e.wire_client import wire_client
+from tests.e2e.wire_client import WireClient, join, wire_client
 from tests.unit.webrtc.viewer import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
@@ -23,20 +23,25 @@ def served(request: pytest.FixtureRequest) -> Iterator[Served]:
 
 
 async def one_round(served: Served, number: int) -> None:
-    """A session: somebody watches, is told something, and leaves in one of four ways."""
+    """A session: somebody watches, is told something, and leaves in one of five ways."""
     async with wire_client(served.url, *OUTPUTS) as client:
         http = client.signaling.http  # type: ignore[attr-defined]
         await until(lambda: client.frames["main_video"] and client.frames["tone"])
-        if number % 4 == 0:  # the session is stopped under it
+        if number % 5 == 0:  # the session is stopped under it
             await client.call("ask", {"text": "who"})
             await http.post("/stop_session", json={})
-        elif number % 4 == 1:  # it leaves while a reply is on its way
+        elif number % 5 == 1:  # it leaves while a reply is on its way
             client.send_command("ask", {"text": "who"})
-        elif number % 4 == 2:  # another one comes and goes meanwhile
+        elif number % 5 == 2:  # another one comes and goes meanwhile
             async with wire_client(served.url, *OUTPUTS, adopt=True) as second:
                 await until(lambda: second.frames["main_video"])
+        elif number % 5 == 3:  # it comes back under its own id, as after a cut
+            again = WireClient(client.signaling, client.connection_id)  # type: ignore[arg-type]
+            await join(again, *OUTPUTS)
+            await until(lambda: again.frames["main_video"])
+            await again.close()
         await client.close()
-        if number % 4 != 0:
+        if number % 5 != 0:
             await http.post("/stop_session", json={})
     served.wait_for_state("ready", timeout_s=5)
 

@@ -93,11 +93,11 @@ async def frames(tab: Tab, count: int, timeout_s: float = 15) -> None:
     await tab.wait_for(f"viewer.frames >= {goal}", timeout_s)
 
 
-async def see(tab: Tab, place: tuple[float, float], *color: int) -> None:
+async def see(tab: Tab, place: tuple[float, float], *color: int, timeout_s: float = 15) -> None:
     """Wait until the picture has about this colour at a place."""
     await tab.show()
     near = f"v.every((c, i) => Math.abs(c - {list(color)}[i]) < 24)"
-    await tab.wait_for(f"((v) => {near})(viewer.color({place[0]}, {place[1]}))")
+    await tab.wait_for(f"((v) => {near})(viewer.color({place[0]}, {place[1]}))", timeout_s)
 
 
 async def message(tab: Tab, name: str, of: str = "messages") -> dict[str, Any]:

@@ -19,11 +19,21 @@ import pytest
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
 
+import av
+import numpy as np
+from numpy.typing import NDArray
 from reactor_sdk import ReactorError
 from tests.e2e.sdk_viewer import SdkViewer, viewing
 from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.strain import strain
+from tests.e2e.test_bug_log_slot import free_slot, lingering_client
+from tests.e2e.tones import longest_quiet_s, strongest_hz
+from tests.e2e.wire_client import SESSION, WireClient, signaling_to, wire_client
 from tests.models.flashes_and_beeps import FPS
 from tests.unit.recording.material import levels, needs_ffprobe, probe, typical_offset
+from tests.unit.webrtc.viewer import until
+
+from reactor_runtime.wire.reactor_pb2 import ControlClientMessage, MessageKind
 
 pytestmark = [
     pytest.mark.sdk,
@@ -169,6 +179,97 @@ async def events_until(served: Served, last: str) -> list[dict[str, Any]]:
     return await asyncio.to_thread(read)
 
 
+# --- what went wrong elsewhere ---
+
+
+@pytest.mark.parametrize("singer", ["Int16At16", "FloatStereoAt44", "FloatSecondsAt48"])
+async def test_a_recorded_tone_is_whole_at_its_pitch_without_a_gap(
+    tmp_path: Path, disk: Path, singer: str
+) -> None:
+    """B14: sound of any rate, type and chunks, empty ones between them."""
+    folder = folder_of(tmp_path, f"sings:{singer}")
+    with serving(folder, "--recordings-path", str(disk), PYTHONPATH=str(ROOT)) as served:
+        async with wire_client(served.url, ("voice", "audio")) as client:
+            await until(lambda: len(client.frames["voice"]) > 200, 30)  # of 20 ms
+            [ready] = [m.clip_ready for m in await ask_for_clips(client, 1, 60.0)]
+        clip = f"session_id={ready.session_id}&start=0&end={ready.end_marker}"
+        path = tmp_path / "song.mp4"
+        path.write_bytes(await asyncio.to_thread(fetch, f"{served.url}/clips/file?{clip}"))
+        assert "error" not in served.log()
+    sound = sound_of(path)
+    assert len(sound) / 48_000 >= ready.end_marker - 0.1
+    assert strongest_hz(sound) == pytest.approx(440, abs=2)
+    assert longest_quiet_s(sound[4800:-4800]) < 0.02 * strain() ** 2
+
+
+def fetch(address: str) -> bytes:
+    """Return the body at *address* as soon as there is one."""
+    deadline = time.monotonic() + 30
+    while True:
+        with urllib.request.urlopen(address, timeout=20) as answer:
+            if answer.status == 200:
+                return bytes(answer.read())
+        assert time.monotonic() < deadline
+        time.sleep(0.05)  # polling another process: it has no condition to wait on
+
+
+def sound_of(path: Path) -> NDArray[np.int16]:
+    with av.open(str(path)) as film:
+        floats = np.concatenate([f.to_ndarray()[0] for f in film.decode(audio=0)])
+    return (floats * 32767).astype(np.int16)
+
+
+async def ask_for_clips(client: WireClient, count: int, seconds: float) -> list[Any]:
+    """Ask for *count* clips in one breath and return every answer."""
+    for number in range(count):
+        request = ControlClientMessage(
+            request_id=f"clip_{number}", kind=MessageKind.MESSAGE_KIND_REQUEST
+        )
+        request.request_clip.duration_seconds = seconds
+        client.channels["control"].send(request.SerializeToString())
+
+    def answers() -> list[Any]:
+        return [m for m in client.notices if m.request_id.startswith("clip_")]
+
+    await until(lambda: len(answers()) == count, 20)
+    return answers()
+
+
+async def test_a_flood_of_requests_for_clips_slows_nobody(served: Served) -> None:
+    """B18: each gets one answer; past their rate it is a refusal."""
+    async with wire_client(served.url, ("main_video", "video")) as client:
+        await until(lambda: len(client.frames["main_video"]) > FPS, 20)
+        seen = len(client.frames["main_video"])
+        answers = await ask_for_clips(client, 2000, 1.0)
+        kinds = [answer.WhichOneof("payload") for answer in answers]
+        assert {"clip_ready", "error"} == {*kinds}
+        assert {a.error.code for a in answers if a.error.code} == {"overloaded"}
+        await until(lambda: len(client.frames["main_video"]) > seen + FPS, 20)
+        assert served.get("/health")[0] == 200
+    assert "Traceback" not in served.log()
+
+
+async def test_a_killed_viewer_leaves_its_recording_whole_and_the_next_one_its_own(
+    served: Served,
+) -> None:
+    """B20: the session is free again, and what was recorded of it is kept."""
+    async with lingering_client(served) as doomed:
+        heard = await events_until(served, "chunk_ready")
+        doomed.kill()
+        await doomed.wait()
+    lost = heard[-1]["detail"]["recording_id"]
+    async with signaling_to(served.url) as signaling:
+        await free_slot(signaling)
+    film = await asyncio.to_thread(
+        fetch, f"{served.url}/clips/file?session_id={lost}&start=0&end=1"
+    )
+    assert b"moof" in film
+    async with viewing(served.url, SESSION) as viewer:
+        await viewer.frames(2 * FPS, timeout_s=30)
+        own = await viewer.reactor.request_recording()
+        assert (own.start_marker, own.session_id != lost) == (0.0, True)
+
+
 # --- what is left on disk ---
 
 
@@ -293,7 +394,8 @@ async def on_a_small_disk(folder: str, disk: str) -> None:
                     await viewer.frames(FPS // 2, timeout_s=30)
                     clip = await viewer.reactor.request_recording()
             film = Path(disk).parent / "film.mp4"
-            await download(viewer, clip, film)
+            newest = await viewer.reactor.request_clip(1)  # the oldest goes while it is fetched
+            await download(viewer, newest, film)
             assert levels(film)
             fill_up(Path(disk))
             await viewer.frames(2 * FPS, timeout_s=30)

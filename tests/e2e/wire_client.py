@@ -137,13 +137,18 @@ async def wire_client(
         if not adopt:
             await signaling.start_session()
         client = WireClient(signaling, await signaling.register())
-        for name, kind in outputs:
-            client.receive(name, kind)
-        client.open_channels()
         try:
-            await client.connect(client_info={"sdk_version": "1.13.0", "sdk_type": "python"})
-            for name, _ in outputs:
-                client.resume(name)
+            await join(client, *outputs)
             yield client
         finally:
             await client.close()
+
+
+async def join(client: WireClient, *outputs: tuple[str, str]) -> None:
+    """Connect *client* to the running session and resume its outputs."""
+    for name, kind in outputs:
+        client.receive(name, kind)
+    client.open_channels()
+    await client.connect(client_info={"sdk_version": "1.13.0", "sdk_type": "python"})
+    for name, _ in outputs:
+        client.resume(name)

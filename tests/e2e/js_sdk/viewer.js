@@ -52,6 +52,17 @@ class Viewer {
     return Math.max(...samples);
   }
 
+  // The pitch of a track: the frequency that is the strongest of a moment of it.
+  async pitch(name) {
+    this.context ??= new AudioContext();
+    await this.context.resume();
+    this.meter ??= this.#listen(name);
+    this.meter.fftSize = 16384;
+    const levels = new Float32Array(this.meter.frequencyBinCount);
+    this.meter.getFloatFrequencyData(levels);
+    return (levels.indexOf(Math.max(...levels)) * this.context.sampleRate) / this.meter.fftSize;
+  }
+
   #listen(name) {
     const stream = new MediaStream([this.tracks[name]]);
     // Chromium gives Web Audio nothing of a remote track that no element plays.
