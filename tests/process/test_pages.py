@@ -68,7 +68,9 @@ def shown_tests(page: str) -> str:
 
 
 def marks_of(page: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.torch, needs_torch] if "import torch" in shown_tests(page) else []
+    if "init_process_group=True" not in shown_tests(page):
+        return []
+    return [pytest.mark.torch, needs_torch, pytest.mark.timeout(400)]
 
 
 def manifests() -> Iterator[Block]:
@@ -110,7 +112,7 @@ def test_the_tests_of_a_page_pass(page: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error"]
     done = subprocess.run(
         [*command, "-W", "default::pytest.PytestDeprecationWarning"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=100, env=environment(),
+        cwd=tmp_path, capture_output=True, text=True, timeout=350, env=environment(),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout
