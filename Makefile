@@ -50,8 +50,10 @@ format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.test
-	$(BIN)/python benchmarks/serve.py $(ARGS)
+# Every benchmark beside the peer (installed into .venv-peer), about 25 minutes; ARGS="--quick" tries
+# them all. Writes benchmarks/RESULTS.md, its plots, and the table in the README.
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/run.py $(ARGS)
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || \
@@ -66,6 +68,10 @@ $(VENV)/.serve: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.test: pyproject.toml tests/constraints.txt | $(VENV)/bin/python
 	$(PIP) -e ".[$(EXTRAS)]" -c tests/constraints.txt
 	@touch $@ $(VENV)/.serve
+
+$(VENV)/.bench: $(VENV)/.test
+	$(PIP) -e ".[bench]" -c tests/constraints.txt
+	@touch $@
 
 $(VENV)/.lint: $(VENV)/.test
 	$(PIP) -e ".[dev]" -c tests/constraints.txt

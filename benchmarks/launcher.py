@@ -1,20 +1,21 @@
 """What the launcher costs: start to first collective, and death to last process gone.
 
-Both against bare torchrun, started by hand on both nodes of this machine in the same run.
-``python benchmarks/launcher.py [ROUNDS]``; needs torch.
+Both against bare torchrun (the floor), started by hand on both nodes of this machine in the same
+run. ``python benchmarks/launcher.py [--rounds 3]``; needs torch.
 """
 
 import contextlib
 import os
 import signal
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from figures import Report, options
 
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.local_backend import LocalBackend
@@ -108,19 +109,26 @@ def ours(outputs: Path) -> Iterator[Callable[[Path, Path], None]]:
 
 
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    results: dict[str, list[tuple[float, float]]] = {"bare torchrun": [], "reactor": []}
+    parser = options(__doc__ or "")
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    bare_runs: list[tuple[float, float]] = []
+    our_runs: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as top, ours(Path(top, "outputs")) as start:
-        for number in range(rounds):
-            for name, begin in (("bare torchrun", bare), ("reactor", start)):
-                folder = Path(top, f"{name.split()[0]}-{number}")
+        for number in range(1 if args.quick else args.rounds):
+            for name, begin, runs in (("bare", bare, bare_runs), ("ours", start, our_runs)):
+                folder = Path(top, f"{name}-{number}")
                 folder.mkdir()
-                results[name].append(measure(begin, folder))
-    print(f"{NODES} nodes x {PROCS} processes, median of {rounds}, {os.cpu_count()} cores")
-    print(f"{'':<16}{'first collective':>18}{'death to silence':>18}")
-    for name, pairs in results.items():
-        first, silence = (statistics.median(column) for column in zip(*pairs, strict=True))
-        print(f"{name:<16}{first:>16.2f} s{silence:>16.2f} s")
+                runs.append(measure(begin, folder))
+    report = Report()
+    for at, what in enumerate(("submission to first collective", "a rank's death to silence")):
+        report.add(
+            f"{what}, {NODES} nodes x {PROCS}",
+            "s",
+            [run[at] for run in our_runs],
+            floor=[run[at] for run in bare_runs],
+        )
+    report.finish(args.json)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,20 @@
-"""What the media part costs on this machine, without a network: one table.
+"""What the media part costs on this machine, without a network.
 
 python benchmarks/media.py [--width 1280] [--height 720] [--fps 24] [--seconds 5]
 """
 
-import argparse
 import asyncio
 import itertools
 import random
-import statistics
 import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from figures import Report, options
 
 from reactor_runtime.clock import SystemClock
 from reactor_runtime.host.host_outlet import Chunk
@@ -35,6 +35,15 @@ VIDEO = Track(name="main", kind=TrackKind.VIDEO, direction=TrackDirection.OUT)
 SOUND = Track(name="voice", kind=TrackKind.AUDIO, direction=TrackDirection.OUT, sample_rate=48_000)
 
 
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A model: how long its steps take, and the rate it declares, if any."""
+
+    name: str
+    fps: float | None
+    step_s: Callable[[], float]
+
+
 def moving(count: int, width: int, height: int) -> Any:
     """Return a textured picture that pans, ``(T, H, W, 3)``."""
     rng = np.random.default_rng(7)
@@ -45,25 +54,20 @@ def moving(count: int, width: int, height: int) -> Any:
     return np.stack([texture[2 * k : 2 * k + height, 4 * k : 4 * k + width] for k in range(count)])
 
 
-def row(name: str, values_ms: list[float], note: str = "") -> None:
-    ordered = sorted(values_ms)
-    p50, p99 = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
-    print(f"{name:<44}{p50:>9.2f}{p99:>9.2f}   {note}", flush=True)
-
-
 def clocked(work: Callable[[int], object], times: int) -> list[float]:
     spent = []
     for index in range(times):
         begun = time.perf_counter()
         work(index)
-        spent.append((time.perf_counter() - begun) * 1e3)
+        spent.append(time.perf_counter() - begun)
     return spent[3:]
 
 
-def costs(frames: Any, fps: float) -> None:
+def costs(report: Report, frames: Any, fps: float) -> None:
     height, width = frames.shape[1:3]
     maker, settings = PictureMaker(), MediaSettings()
-    row("convert to I420", clocked(lambda k: maker.convert(frames[k : k + 1]), len(frames)))
+    spent = clocked(lambda k: maker.convert(frames[k : k + 1]), len(frames))
+    report.add("convert to I420", "ms", spent)
     pictures = maker.convert(frames)
     bitrate = bitrate_for(width * height, fps, settings)
     for codec in (Codec.VP8, Codec.H264):
@@ -82,28 +86,30 @@ def costs(frames: Any, fps: float) -> None:
 
         spent = clocked(encode, len(pictures))
         rate = sum(sizes[10:]) * 8 * fps / (len(sizes) - 10) / 1e6
-        row(f"encode {codec}", spent, f"{rate:.1f} of {bitrate / 1e6:.1f} Mbit/s")
+        report.add(f"encode {codec}", "ms", spent)
+        report.add(f"    of {bitrate / 1e6:.1f} Mbit/s", "Mbit/s", [rate])
     opus, samples = AudioEncoder(96_000), np.zeros((PACKET_SAMPLES, 2), np.int16)
     samples[:] = (8000 * np.sin(np.arange(PACKET_SAMPLES) / 17))[:, None]
-    row("encode opus, 20 ms", clocked(lambda k: opus.encode(samples, k * 960), 100))
+    spent = clocked(lambda k: opus.encode(samples, k * 960), 100)
+    report.add("encode opus, 20 ms", "ms", spent)
     size, audio = (width, height), AudioTrack()
     take = Take(0.0, chunk_s=2.0, video=VideoTrack(size=size, fps=fps), audio=audio)
     cpu = time.process_time()
     spent = clocked(lambda k: take.picture(pictures[k], k / fps, 1 / fps), len(pictures))
     cores = (time.process_time() - cpu) * fps / len(pictures)
-    row("record a picture", spent, f"{cores:.3f} core at {fps:g} fps")
+    report.add("record a picture", "ms", spent)
+    report.add("    the same, all the time", "cores", [cores])
     cpu, packets = time.process_time(), round(50 * len(pictures) / fps)
     spent = clocked(lambda k: take.sound(samples, k * 0.02), packets)
-    row("record 20 ms of sound", spent, f"{(time.process_time() - cpu) * 50 / packets:.3f} core")
+    report.add("record 20 ms of sound", "ms", spent)
+    report.add("    the same, all the time", "cores", [(time.process_time() - cpu) * 50 / packets])
     take.close(len(pictures) / fps)
     film = sum(len(each.film) for each in take.fragments())
-    print(f"{'a recording takes':<44}{film * 8 * fps / len(pictures) / 1e6:>9.2f}   Mbit/s")
+    report.add("a recording takes", "Mbit/s", [film * 8 * fps / len(pictures) / 1e6])
 
 
-async def stream(
-    name: str, frames: Any, step_s: Callable[[], float], *, fps: float | None, seconds: float
-) -> None:
-    """Run a gated model as a host does, and print what a viewer would see."""
+async def stream(report: Report, frames: Any, case: Case, seconds: float) -> None:
+    """Run a gated model as a host does, and report what a viewer would see."""
     live = LiveStream([VIDEO], settings=MediaSettings(), clock=CLOCK)
     live.start(asyncio.get_running_loop())
     got: list[tuple[float, EncodedFrame]] = []
@@ -116,7 +122,7 @@ async def stream(
         while not stopped.is_set():
             stopped.wait(max(0.0, (live.step_at(1) or 0.0) - CLOCK.now()))
             begun = CLOCK.now()
-            time.sleep(step_s())
+            time.sleep(case.step_s())
             picture = frames[step % len(frames)][None]
             spent = CLOCK.now() - begun
             while not live.has_room(1) and not stopped.is_set():
@@ -129,7 +135,7 @@ async def stream(
                     metadata={"main": (begun,)},
                     started_at=begun,
                     compute_s=spent,
-                    pinned_fps=fps,
+                    pinned_fps=case.fps,
                 )
             )
             step += 1
@@ -144,16 +150,16 @@ async def stream(
     late = live.stats()["late_chunks"]
     live.stop()
     seen = got[12:]
-    note = f"{len(got) / seconds:.1f} fps, {late} late chunks, {cpu:.2f} core"
-    row(f"{name}: step begins → encoded", [(t - f.metadata) * 1e3 for t, f in seen], note)
-    row("    its time → encoded", [(t - f.presented_at) * 1e3 for t, f in seen])
-    row(
-        "    between two frames",
-        [(b[0] - a[0]) * 1e3 for a, b in itertools.pairwise(seen)],
-    )
+    name = case.name
+    report.add(f"{name}: step begins to encoded", "ms", [t - f.metadata for t, f in seen])
+    report.add("    its time to encoded", "ms", [t - f.presented_at for t, f in seen])
+    gaps = [b[0] - a[0] for a, b in itertools.pairwise(seen)]
+    report.add("    between two frames", "ms", gaps)
+    report.add("    late chunks", "", [late])
+    report.add("    CPU", "cores", [cpu])
 
 
-async def idle(seconds: float) -> None:
+async def idle(report: Report, seconds: float) -> None:
     for heard in (False, True):
         live = LiveStream([VIDEO, SOUND], settings=MediaSettings(), clock=CLOCK)
         live.start(asyncio.get_running_loop())
@@ -164,30 +170,30 @@ async def idle(seconds: float) -> None:
         await asyncio.sleep(seconds)
         cpu = (time.process_time() - cpu) / seconds
         live.stop()
-        print(
-            f"{'idle, ' + ('heard' if heard else 'alone') + ': % of a core':<44}{100 * cpu:>9.2f}"
-        )
+        report.add(f"idle, {'heard' if heard else 'alone'}", "cores", [cpu])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="What the media part costs here.")
+    parser = options(__doc__ or "")
     parser.add_argument("--width", type=int, default=1280)
     parser.add_argument("--height", type=int, default=720)
     parser.add_argument("--fps", type=float, default=24.0)
     parser.add_argument("--seconds", type=float, default=5.0)
     wanted = parser.parse_args()
+    seconds = 1.5 if wanted.quick else wanted.seconds
     sys.setswitchinterval(0.0005)
-    rnd = random.Random(3)
+    rnd, report = random.Random(3), Report()
     frames = moving(60, wanted.width, wanted.height)
-    print(f"{f'{wanted.width}x{wanted.height}@{wanted.fps:g}, ms':<44}{'p50':>9}{'p99':>9}")
-    costs(frames, wanted.fps)
-    for name, fps, step_s in (
-        ("1 ms steps", wanted.fps, lambda: 0.001),
-        ("5 to 30 ms steps", wanted.fps, lambda: rnd.uniform(0.005, 0.030)),
-        ("60 ms steps, no fps", None, lambda: 0.060),
+    report.note(f"{wanted.width}x{wanted.height} at {wanted.fps:g} fps")
+    costs(report, frames, wanted.fps)
+    for case in (
+        Case("1 ms steps", wanted.fps, lambda: 0.001),
+        Case("5 to 30 ms steps", wanted.fps, lambda: rnd.uniform(0.005, 0.030)),
+        Case("60 ms steps, no fps", None, lambda: 0.060),
     ):
-        asyncio.run(stream(name, frames, step_s, fps=fps, seconds=wanted.seconds))
-    asyncio.run(idle(wanted.seconds))
+        asyncio.run(stream(report, frames, case, seconds))
+    asyncio.run(idle(report, seconds))
+    report.finish(wanted.json)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
 """What a benchmark needs of the machine: servers, viewers, CPU and memory, a network of its own."""
 
+import argparse
+import contextlib
 import json
 import os
 import select
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -47,6 +49,26 @@ class Runtime:
     name: str
     python: str
     env: dict[str, str] = field(default_factory=dict)
+
+
+def sides(options: argparse.Namespace) -> list[Runtime]:
+    """Return ours and, where there is one, the peer."""
+    ours = Runtime("ours", os.path.abspath(options.python))
+    if not options.peer_python:
+        return [ours]
+    stun = {"STUN_SERVERS": f"stun:{ADDRESS}:{STUN_PORT}"}
+    return [ours, Runtime("peer", os.path.abspath(options.peer_python), stun)]
+
+
+@contextlib.contextmanager
+def stun() -> Iterator[None]:
+    """A STUN server for a peer that waits for one."""
+    process = subprocess.Popen([sys.executable, str(HERE / "stun.py"), ADDRESS, str(STUN_PORT)])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def tree(pid: int) -> list[int]:
@@ -202,14 +224,3 @@ class Viewer:
         except (OSError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()
-
-
-def median(values: list[float]) -> float:
-    """Return the median, or NaN of nothing."""
-    return statistics.median(values) if values else float("nan")
-
-
-def percentile(values: list[float], share: float) -> float:
-    """Return a percentile by rank, or NaN of nothing."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")

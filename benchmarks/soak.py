@@ -3,11 +3,11 @@
     python benchmarks/soak.py --minutes 30 [--python P]
 
 One viewer on the public SDK stays, sends 20 commands a second and a 640x360 camera; three
-receive-only viewers come and go. Prints one line a minute and fails (status 1) when the rate leaves
-2 %, latency or memory grows, a viewer reports an error, or the server writes a line of its own.
+receive-only viewers come and go. Prints a line for each stretch (a minute, or half of a short run)
+and fails (status 1) when the rate leaves 2 %, latency or memory grows, a viewer reports an error,
+or the server writes a line of its own.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -16,10 +16,16 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from rig import HERE, Runtime, Server, Viewer, enter_private_network, median, percentile
+from figures import Curve, Report, median, options, percentile
+from rig import HERE, Runtime, Server, Viewer, enter_private_network, sides
 
 FPS = 24
 MEMORY_GROWTH_MB = 30.0
+TIMES = {
+    "gaps": "frame interval",
+    "replies": "command to reply",
+    "camera_ages": "camera to returned picture",
+}
 
 
 @dataclass(frozen=True)
@@ -40,13 +46,15 @@ class Minute:
 class Soak:
     """The server, the viewer that stays, and those who come and go."""
 
-    def __init__(self, python: str, minutes: float) -> None:
-        self.python, self.minutes = python, minutes
+    def __init__(self, runtime: Runtime, minutes: float, stretch_s: float) -> None:
+        self.runtime, self.python = runtime, runtime.python
+        self.minutes, self.stretch_s = minutes, stretch_s
+        self.times: dict[str, list[float]] = {name: [] for name in TIMES}
         self.joined = 0
 
     def run(self) -> tuple[list[Minute], list[str]]:
         """Return the stretches and everything that went wrong."""
-        with Server(Runtime("ours", self.python), folder=HERE / "soak_model") as server:
+        with Server(self.runtime, folder=HERE / "soak_model") as server:
             stays = Viewer(self.python, "soak")
             faults: list[str] = []
             try:
@@ -63,13 +71,15 @@ class Soak:
         time.sleep(5)
         while time.monotonic() < ends:
             begun, used = time.monotonic(), server.cpu_s()
-            self._come_and_go(session, min(begun + 60, ends), faults)
+            self._come_and_go(session, min(begun + self.stretch_s, ends), faults)
             ended = time.monotonic()
             answer = stays.ask(f"report {begun} {ended}")
             faults += [f"viewer: {error}" for error in answer["errors"]]
+            for name, seconds in self.times.items():
+                seconds += answer[name]
             cores = (server.cpu_s() - used) / (ended - begun)
             rows.append(self._row(len(rows), answer, server.rss_mb(), cores))
-            print(json.dumps(asdict(rows[-1])), flush=True)
+            print(json.dumps(asdict(rows[-1])), file=sys.stderr, flush=True)
         return rows
 
     def _come_and_go(self, session: str, until: float, faults: list[str]) -> None:
@@ -121,15 +131,43 @@ def judge(rows: list[Minute]) -> list[str]:
     return faults + ["the clock went backwards" for a, b in pairwise(rows) if b.minute <= a.minute]
 
 
+def tell(report: Report, soak: Soak, rows: list[Minute]) -> None:
+    """Add the figures of the whole run, and how the stretches differed."""
+    report.add("fps at the viewer who stays", "fps", [row.fps for row in rows], ">= 23.5")
+    for name, title in TIMES.items():
+        report.add(title, "ms", soak.times[name])
+    report.add("server memory", "MB", [row.rss_mb for row in rows])
+    report.add("server CPU", "cores", [row.cores for row in rows])
+    for name, title in (("rss_mb", "server memory, MB"), ("reply_p50_ms", "median reply, ms")):
+        points = [(float(row.minute), float(getattr(row, name))) for row in rows]
+        report.draw(
+            Curve(
+                name=f"soak-{name.replace('_', '-')}",
+                title=f"{title}, over the run",
+                x="stretch",
+                y=title,
+                series={"ours": points},
+            )
+        )
+    report.note(f"{rows[-1].joined} viewers came and went in {len(rows)} stretches.")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options(__doc__ or "")
     parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--python", default=sys.executable)
     args = parser.parse_args()
+    if args.quick:
+        args.minutes = 0.5
     enter_private_network()
-    rows, faults = Soak(args.python, args.minutes).run()
+    stretch_s = min(60.0, 60 * args.minutes / 2)
+    soak = Soak(sides(args)[0], args.minutes, stretch_s)
+    rows, faults = soak.run()
     faults += judge(rows)
-    print("\n".join(faults) or "flat: rate, latency and memory held, nothing complained")
+    report = Report()
+    tell(report, soak, rows)
+    for fault in faults or ["Flat: rate, latency and memory held, nothing complained."]:
+        report.note(fault)
+    report.finish(args.json)
     sys.exit(1 if faults else 0)
 
 
