@@ -59,7 +59,7 @@ def chunk_of(
 
 def frames_in(chunk: Chunk) -> int:
     """Return how many frames *chunk* takes in the queue; one of sound alone counts as one."""
-    return max((len(pictures) for pictures in chunk.video.values()), default=1)
+    return max(map(len, chunk.video.values()), default=1)
 
 
 def _unwrapped(value: Any) -> tuple[Any, Any]:

@@ -49,8 +49,9 @@ class Gate:
     @property
     def is_open(self) -> bool:
         """Whether a step may run and an emission counts."""
-        is_complete = self.session is not None and self.session.is_complete
-        return self.occupancy.is_open and not self.is_closing and not is_complete
+        session = self.session  # asked several times in every turn: no property is called twice
+        has_steps = session is None or session.steps_left != 0
+        return has_steps and self.occupancy.is_open and not self.is_closing
 
     @property
     def is_closing(self) -> bool:

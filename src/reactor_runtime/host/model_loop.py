@@ -111,8 +111,9 @@ class ModelLoop:
         self._parts.watch.begin()
         await self._heed_failure(body, life)
         self._deliver()
-        await self._apply_pending(body, life)
-        self._deliver()
+        if len(self._parts.queue):
+            await self._apply_pending(body, life)
+            self._deliver()
         self._parts.watch.end()
         if life.is_over:
             self._parts.changed.set()
@@ -122,8 +123,6 @@ class ModelLoop:
     async def _apply_pending(self, body: Body, life: SessionLife) -> None:
         """Apply what is pending now; what comes meanwhile waits, so that no flood starves steps."""
         parts = self._parts
-        if not len(parts.queue):
-            return
         mark, began = parts.queue.mark, parts.clock.now()
         while not life.is_over and (event := parts.queue.take(mark)) is not None:
             await life.apply(event)

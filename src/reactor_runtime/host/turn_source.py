@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Final
 
 from reactor_runtime.model.outlet import Turn
 from reactor_runtime.model.step import StepCompleted
+
+_NOTHING: Final = StepCompleted()
 
 
 class BodyState(Enum):
@@ -35,7 +38,7 @@ class Step:
     apply_s: float
     refused: bool = False
     shown: int = 0
-    report: StepCompleted = field(default_factory=StepCompleted)
+    report: StepCompleted = _NOTHING
 
 
 class TurnSource:

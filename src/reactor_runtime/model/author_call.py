@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable
+from types import GeneratorType
 from typing import Any, Final
 
 from reactor_runtime.author_text import text_of
@@ -21,7 +22,9 @@ _ADVICE: Final = {
 
 async def settle(result: Any) -> Any:
     """Return *result*, awaited where it has to be."""
-    return await result if inspect.isawaitable(result) else result
+    # Most of what authors return is not awaited, and inspect takes a while to say so.
+    may_wait = hasattr(type(result), "__await__") or isinstance(result, GeneratorType)
+    return await result if may_wait and inspect.isawaitable(result) else result
 
 
 async def attempt(
