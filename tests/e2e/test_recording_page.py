@@ -65,6 +65,19 @@ STREAM = """(async () => {
 })()"""
 
 
+SEEK = """(async () => {
+  const film = document.createElement("video");
+  film.preload = "metadata";
+  film.src = ADDRESS;
+  await new Promise((resolve) => film.addEventListener("loadedmetadata", resolve, { once: true }));
+  const seekable = film.seekable.end(film.seekable.length - 1);
+  film.currentTime = film.duration - 0.2;
+  await new Promise((resolve) => film.addEventListener("seeked", resolve, { once: true }));
+  const part = await fetch(ADDRESS, { headers: { Range: "bytes=10-19" } });
+  return { seekable, at: film.currentTime, status: part.status, size: (await part.blob()).size };
+})()"""
+
+
 @pytest_asyncio.fixture
 async def browser() -> AsyncIterator[Chromium]:
     async with Chromium() as chromium:
@@ -124,7 +137,12 @@ async def test_the_last_seconds_are_saved_and_play(
     assert (seen["videoWidth"], seen["videoHeight"]) == (160, 120)
     assert seen["totalVideoFrames"] >= len(levels(path)) - 2
     assert seen["heard"] > 1000
-    address = (await tab.evaluate(LINK)).replace("/clips/file?", "/clips?")
+    link = await tab.evaluate(LINK)
+    sought = await tab.evaluate(SEEK.replace("ADDRESS", json.dumps(link)))
+    assert (sought["status"], sought["size"]) == (206, 10)
+    assert sought["seekable"] == pytest.approx(said.duration_s, abs=0.05)
+    assert sought["at"] == pytest.approx(said.duration_s - 0.2, abs=0.05)
+    address = link.replace("/clips/file?", "/clips?")
     seen = await tab.evaluate(STREAM.replace("ADDRESS", json.dumps(address)))
     assert (seen["stretches"], seen["start"]) == (1, pytest.approx(0, abs=1 / FPS))
     assert seen["end"] == pytest.approx(said.duration_s, abs=0.05)

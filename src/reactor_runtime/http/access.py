@@ -7,7 +7,8 @@ loopback, in the name of the person who looks at it. Two headers that pages cann
   this address by its owner (DNS rebinding), which makes the page's requests same-origin.
 * ``Origin`` says which site the page came from. Programs send none and are let in.
 
-With a token, its holder is let in from any origin. Upload and clip URLs are secrets themselves.
+With a token, its holder is let in from any origin. Upload and clip URLs are secrets themselves,
+unless a clip's names its recording by what the session's starter called it.
 """
 
 import base64
@@ -24,7 +25,8 @@ _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^/:@?#\[\]\s]+)(:\d{1,5})?", r
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^/:@?#\[\]\s]+)(:\d{0,5})?", re.IGNORECASE)
 
 _OPEN_WITHOUT_TOKEN = frozenset({"/health", "/health/live", "/health/ready"})
-_CAPABILITY_PREFIXES = ("/uploads/", "/clips", "/page/")  # the page's own files hold no secret
+_CAPABILITY_PREFIXES = ("/uploads/", "/clips/chunks/", "/page/")  # the page's files hold no secret
+_CLIPS = frozenset({"/clips", "/clips/file", "/clips/metadata"})
 _TOKEN_IN_QUERY = frozenset({"/", "/events"})  # a browser can set no header there
 
 
@@ -170,13 +172,23 @@ def _credential(authorization: bytes | None) -> bytes | None:
 
 
 def _query_token(query: bytes) -> bytes | None:
+    values = _queried(query, "token")
+    return values[0].encode("utf-8", "surrogateescape") if values else None
+
+
+def _queried(query: bytes, name: str) -> list[str] | None:
+    """Return the values of a query's parameter; ``None`` for a query that cannot be read."""
     try:
-        values = parse_qs(query.decode("ascii"), max_num_fields=20).get("token")
+        return parse_qs(query.decode("ascii"), max_num_fields=20).get(name, [])
     except ValueError:
         return None
-    return values[0].encode("utf-8", "surrogateescape") if values else None
 
 
 def _needs_no_token(approach: Approach) -> bool:
     path = approach.path
+    if path in _CLIPS:
+        from reactor_runtime.recording.recording import is_recording_id  # not before it is wanted
+
+        named = _queried(approach.query, "session_id")
+        return named is not None and all(map(is_recording_id, named))
     return path in _OPEN_WITHOUT_TOKEN or path.startswith(_CAPABILITY_PREFIXES)

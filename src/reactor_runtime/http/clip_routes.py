@@ -1,6 +1,7 @@
 """Clips over HTTP: a playlist and its segments, or the whole clip as one file.
 
-Who knows a recording's id may have it: the id is a secret of 128 bits.
+Who knows a recording's id may have it: the id is a secret of 128 bits. The name that a session's
+starter gave it finds its recording, too, for whoever may ask for everything else.
 """
 
 import math
@@ -16,6 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from reactor_runtime.http.body_limits import parse_as
+from reactor_runtime.http.byte_range import read_range
 from reactor_runtime.http.stage import Stage
 
 if TYPE_CHECKING:  # the routes answer before media is loaded, and where nothing is recorded
@@ -79,11 +81,25 @@ class ClipRoutes:
         if isinstance(clip, Response):
             return clip
         head = clip.head()
+        total = len(head) + sum(each.film_bytes for each in clip.segments)
         headers = {
+            "Accept-Ranges": "bytes",
             "Content-Disposition": 'attachment; filename="clip.mp4"',
-            "Content-Length": str(len(head) + sum(each.film_bytes for each in clip.segments)),
+            "ETag": clip.etag,
         }
-        return StreamingResponse(_file(head, clip, self._shelf()), 200, headers, HEAD)
+        asked = request.headers.get("range")
+        if request.headers.get("if-range", clip.etag) != clip.etag:
+            asked = None  # it has the beginning of another file
+        wanted = read_range(asked, total)
+        if wanted is None:
+            refusal = {**headers, "Content-Range": f"bytes */{total}"}
+            return JSONResponse({"detail": f"the clip has {total} bytes"}, 416, refusal)
+        headers["Content-Length"] = str(len(wanted))
+        if len(wanted) < total or asked is not None:
+            headers["Content-Range"] = f"bytes {wanted.start}-{wanted.stop - 1}/{total}"
+        status = 206 if "Content-Range" in headers else 200
+        content = _file(head, clip, self._shelf(), wanted)
+        return StreamingResponse(content, status, headers, HEAD)
 
     async def metadata(self, request: Request) -> Response:
         """Answer with what the author said of the clip's pictures, or 202 until it is all there."""
@@ -154,11 +170,18 @@ class ClipRoutes:
         return Clip(recording=recording, segments=segments)
 
 
-async def _file(head: bytes, clip: "Clip", shelf: "Shelf") -> AsyncIterator[bytes]:
-    yield head
+async def _file(head: bytes, clip: "Clip", shelf: "Shelf", wanted: range) -> AsyncIterator[bytes]:
+    """Yield the bytes *wanted* of the clip's file; reads no other segment."""
+    async for piece in _pieces(head[wanted.start : wanted.stop]):
+        yield piece
+    start = len(head)
     for segment in clip.segments:
-        async for piece in _pieces(await _read(clip.part, shelf, segment)):
-            yield piece
+        here = range(max(wanted.start, start), min(wanted.stop, start + segment.film_bytes))
+        if here:
+            content = await _read(clip.part, shelf, segment)
+            async for piece in _pieces(content[here.start - start : here.stop - start]):
+                yield piece
+        start += segment.film_bytes
 
 
 async def _pieces(content: bytes) -> AsyncIterator[bytes]:

@@ -23,7 +23,7 @@ REQUEST_HEADERS = (
     "authorization, content-type, reactor-api-version, reactor-api-accept-version, "
     "reactor-webrtc-version, last-event-id, if-match"
 )
-EXPOSED_HEADERS = "Retry-After, Location, ETag, Link"
+EXPOSED_HEADERS = "Retry-After, Location, ETag, Link, Content-Range"
 
 _TAKES_OFFERS = ("/whep", "/whip/")
 _COUNTED_METHODS = frozenset(METHODS.split(", "))

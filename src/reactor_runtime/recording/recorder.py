@@ -112,6 +112,11 @@ class Recorder:
                 self._tape.put(Ended(at_s=at_s) if is_over else Rested(at_s=at_s))
                 self._recording = None if is_over else self._recording
 
+    def name(self, given: str) -> None:
+        """Let this session's recording be found by the name its starter has *given*, too."""
+        if self._recording is not None:
+            self._shelf.name(self._recording, given)
+
     def clip(self, duration_s: float | None) -> ClipReady:
         """Promise the last *duration_s* seconds, or (``None``) everything so far.
 

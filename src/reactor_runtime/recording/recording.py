@@ -1,13 +1,20 @@
 """Recording: what is kept of one session."""
 
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reactor_runtime.recording.recorded_time import RecordedTime
 
+_ID = re.compile(r"[0-9a-f]{32}")
 _SPARED = 10  # one segment in so many
 _NEAR_S = 0.001  # markers travel in milliseconds
+
+
+def is_recording_id(text: str) -> bool:
+    """Whether *text* looks like a recording's id, which is a secret; names given are none."""
+    return _ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ import threading
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.recording.recording import Recording, Segment
+from reactor_runtime.recording.recording import Recording, Segment, is_recording_id
 from reactor_runtime.recording.segment_files import SegmentFiles
 from reactor_runtime.scratch_folder import ScratchFolder
 
@@ -46,6 +46,7 @@ class Shelf:
         self._size = metrics.recording_bytes
         self._lock = threading.Lock()  # never held while a disk works
         self._recordings: dict[str, Recording] = {}  # the oldest first
+        self._names: dict[str, str] = {}  # given by whoever started the session: to its id
 
     def begin(self) -> Recording:
         """Return a new, empty recording."""
@@ -54,9 +55,15 @@ class Shelf:
             self._recordings[recording.id] = recording
         return recording
 
-    def find(self, recording_id: str) -> Recording | None:
-        """Return the recording of that id, ``None`` if it is unknown or its time is over."""
-        recording = self._recordings.get(recording_id)
+    def name(self, recording: Recording, given: str) -> None:
+        """Let *recording* be found by the name *given*, too, unless that looks like an id."""
+        if not is_recording_id(given):
+            with self._lock:
+                self._names[given] = recording.id
+
+    def find(self, named: str) -> Recording | None:
+        """Return the recording of that id or name, ``None`` if there is none, or none any more."""
+        recording = self._recordings.get(self._names.get(named, named))
         is_over = recording is not None and self._due(recording) <= self._clock.now()
         return None if is_over else recording
 
@@ -135,6 +142,7 @@ class Shelf:
         """Remove everything. Idempotent."""
         with self._lock:
             self._recordings.clear()
+            self._names.clear()
         self._files.close()
 
     def _due(self, recording: Recording) -> float:
@@ -156,6 +164,7 @@ class Shelf:
         with self._lock:
             if self._recordings.pop(recording.id, None) is None:
                 return
+            self._names = {k: v for k, v in self._names.items() if v != recording.id}
             segments, recording.segments = recording.segments, ()
         for segment in segments:
             self._files.remove(recording, segment)

@@ -22,6 +22,10 @@ class Recorder(Protocol):
         """Begin, go on, rest or end: the session is in *state* now."""
         ...
 
+    def name(self, given: str) -> None:
+        """Let what is recorded of this session be found by the name its starter has *given*."""
+        ...
+
     def clip(self, duration_s: float | None) -> ClipReady:
         """Promise the last *duration_s* seconds, or (``None``) everything so far.
 

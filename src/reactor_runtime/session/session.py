@@ -32,6 +32,7 @@ from reactor_runtime.session.session_timers import SessionTimers
 from reactor_runtime.session.starting_input import read_calls
 from reactor_runtime.session.tally import Tally
 from reactor_runtime.session.tenancy import Outward, Tenancy
+from reactor_runtime.session.tenure import Tenure
 from reactor_runtime.session.vacancy import Vacancy
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.task_set import TaskSet
@@ -166,8 +167,8 @@ class Session:
         async with self._vacancy.turn:
             await self._vacancy.make_room()
             await self._tenancy.begin(start, calls)
-            if self.wiring.step_keeper is not None and self._tenancy.tenure and start.session_id:
-                self.wiring.step_keeper.name(self._tenancy.tenure.session_id, start.session_id)
+            if start.session_id:
+                _name(start.session_id, self.wiring, self._tenancy.tenure)
             return self.descriptor()
 
     async def stop_session(self, reason: str = "", moderate: bool = False) -> None:
@@ -259,6 +260,16 @@ class Session:
     def closed(self, connection: Connection, reason: str) -> None:
         """The connection is gone, whoever closed it."""
         self._audience.leave(connection, reason)
+
+
+def _name(given: str, wiring: Wiring, tenure: Tenure | None) -> None:
+    """Let what is kept of a session be found by the id that its starter gave it."""
+    if tenure is None:  # it has failed as it began
+        return
+    if wiring.step_keeper is not None:
+        wiring.step_keeper.name(tenure.session_id, given)
+    if wiring.recorder is not None:
+        wiring.recorder.name(given)
 
 
 def _inputs(host: ModelHost) -> list[str]:

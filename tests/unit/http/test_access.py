@@ -140,6 +140,16 @@ def test_probes_page_files_and_capabilities_need_no_token(path: str) -> None:
     assert judge(GUARDED, path=path) is Verdict.WELCOME
 
 
+@pytest.mark.parametrize("path", ["/clips", "/clips/file", "/clips/metadata"])
+def test_a_clip_needs_a_token_where_its_address_is_no_secret(path: str) -> None:
+    secret = b"session_id=" + b"0a" * 16
+    assert judge(GUARDED, path=path, query=secret) is Verdict.WELCOME
+    right = "Bearer s3cret-é".encode()
+    for query in (b"session_id=take", secret + b"&session_id=take", secret + b"&a" * 20, b"\xff"):
+        assert judge(GUARDED, path=path, query=query) is Verdict.NO_TOKEN
+        assert judge(GUARDED, path=path, query=query, authorization=right) is Verdict.WELCOME
+
+
 @pytest.mark.parametrize("path", ["/healthy", "/metrics", "/schema", "/sessions/x/uploads"])
 def test_what_only_looks_like_them_does(path: str) -> None:
     assert judge(GUARDED, path=path) is Verdict.NO_TOKEN

@@ -71,6 +71,41 @@ async def test_its_parts_are_its_file(http: httpx.AsyncClient, recording: Record
     assert whole.content == b"".join(answer.content for answer in answers)
 
 
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [("0-", range(10**6)), ("0-9", range(10)), ("900-2500", range(900, 2501)), ("-7", None)],
+)
+async def test_a_browser_that_seeks_fetches_a_part_of_the_file(
+    http: httpx.AsyncClient, recording: Recording, asked: str, wanted: range | None
+) -> None:
+    clip = range_of(recording, 0, 5.9)
+    whole = await http.get("/clips/file", params=clip)
+    assert (whole.status_code, whole.headers["accept-ranges"]) == (200, "bytes")
+    total = len(whole.content)
+    span = range(total)[slice(-7, None) if wanted is None else slice(wanted.start, wanted.stop)]
+    headers = {"Range": f"bytes={asked}", "If-Range": whole.headers["etag"]}
+    part = await http.get("/clips/file", params=clip, headers=headers)
+    assert part.status_code == 206
+    assert part.headers["content-range"] == f"bytes {span.start}-{span.stop - 1}/{total}"
+    assert part.headers["content-length"] == str(len(span))
+    assert part.content == whole.content[span.start : span.stop]
+
+
+async def test_a_part_that_is_not_there_is_416_and_one_of_another_file_is_all_of_this(
+    http: httpx.AsyncClient, recording: Recording
+) -> None:
+    clip = range_of(recording, 0, 5.9)
+    whole = await http.get("/clips/file", params=clip)
+    beyond = {"Range": f"bytes={len(whole.content)}-"}
+    refused = await http.get("/clips/file", params=clip, headers=beyond)
+    assert refused.status_code == 416
+    assert refused.headers["content-range"] == f"bytes */{len(whole.content)}"
+    other = await http.get("/clips/file", params=range_of(recording, 2.5, 5.9))
+    changed = {"Range": "bytes=5-9", "If-Range": other.headers["etag"]}
+    again = await http.get("/clips/file", params=clip, headers=changed)
+    assert (again.status_code, again.content) == (200, whole.content)
+
+
 async def test_parts_can_be_asked_for_without_a_clip(
     http: httpx.AsyncClient, shelf: Shelf, recording: Recording
 ) -> None:
@@ -207,6 +242,23 @@ async def test_before_anything_is_recorded_there_is_no_head(
     assert waits.status_code == 202
 
 
+async def test_the_name_of_its_session_finds_a_recording_until_it_goes(
+    http: httpx.AsyncClient, shelf: Shelf, recording: Recording, clock: FakeClock
+) -> None:
+    shelf.name(recording, "take 7")
+    shelf.name(recording, UNKNOWN)  # it looks like an id, which opens without a token
+    asked: dict[str, Any] = {"session_id": "take 7", "start": 0, "end": 2}
+    for route in ("/clips", "/clips/file", "/clips/metadata"):
+        assert (await http.get(route, params=asked)).status_code == 200
+    by_id = await http.get("/clips/file", params=range_of(recording, 0, 2))
+    assert (await http.get("/clips/file", params=asked)).content == by_id.content
+    assert (await http.get("/clips", params={**asked, "session_id": UNKNOWN})).status_code == 410
+    shelf.end(recording)
+    await clock.advance(300)
+    shelf.expire()
+    assert (await http.get("/clips", params=asked)).status_code == 410
+
+
 async def test_a_server_that_records_nothing_says_so(loading: httpx.AsyncClient) -> None:
     asked: dict[str, Any] = {"session_id": UNKNOWN, "start": 0, "end": 1}
     for route in ("/clips", "/clips/file", "/clips/metadata", f"/clips/chunks/{UNKNOWN}/init.mp4"):
@@ -228,5 +280,10 @@ async def test_the_id_is_enough_where_a_token_is_asked_for(
         asked = range_of(recording, 0, 2)
         assert (await http.get("/clips", params=asked)).status_code == 200
         assert (await http.get("/session")).status_code == 401
+        shelf.name(recording, "take 7")
+        named = {**asked, "session_id": "take 7"}
+        assert (await http.get("/clips", params=named)).status_code == 401
+        right = {"Authorization": "Bearer secret"}
+        assert (await http.get("/clips", params=named, headers=right)).status_code == 200
         foreign = {"Origin": "https://elsewhere.example"}
         assert (await http.get("/clips", params=asked, headers=foreign)).status_code == 403

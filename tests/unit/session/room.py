@@ -77,11 +77,15 @@ class FakeRecorder:
 
     def __init__(self) -> None:
         self.states: list[SessionState] = []
+        self.names: list[str] = []
         self.asked: list[float | None] = []
         self.refusal = ""
 
     def follow(self, state: SessionState) -> None:
         self.states.append(state)
+
+    def name(self, given: str) -> None:
+        self.names.append(given)
 
     def clip(self, duration_s: float | None) -> ClipReady:
         self.asked.append(duration_s)

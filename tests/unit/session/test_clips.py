@@ -104,3 +104,11 @@ async def events(room: Room) -> list[LoggedEvent]:
     log = room.session.events
     log.close()
     return [event async for event in log.subscribe(0)]
+
+
+async def test_a_recording_has_the_name_that_its_session_was_given(recorder: FakeRecorder) -> None:
+    room = Room(recorder=recorder)
+    await room.ready()
+    await room.session.start_session({"session_id": "take 7"})
+    assert recorder.names == ["take 7"]
+    await room.session.close()
