@@ -311,6 +311,7 @@ async def test_closing_the_page_leaves_the_session(
 
 async def test_a_lost_connection_comes_back_by_itself(tab: Tab, server: Served) -> None:
     await tab.drag_range("[data-field=red] input[type=range]", 0.95)
+    await see(tab, 10, 10, range(210, 256), range(20, 70), range(90, 150))
     await tab.evaluate("reactor.peer.close()")
     await tab.wait_for(f"{PHASE} !== 'live'", 3)
     await tab.wait_for(f"{PHASE} === 'live' && {PICTURE_BEGAN}", 10)

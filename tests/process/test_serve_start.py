@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.serving import ROOT, WORLDS, free_port, serving
+from tests.process.distributed.traces import wait_until
 
 MODELS = "tests.models"
 LOAD_BREAKS = f"{MODELS}.breaks_in_load:BreaksInLoad"
@@ -172,6 +173,7 @@ def test_a_load_that_takes_too_long_is_given_up() -> None:
 
 def test_the_start_is_told_in_three_lines() -> None:
     with serving(LOAD_BREAKS, "--log-level", "error") as served:
+        wait_until(lambda: len(served.log().splitlines()) >= 3)
         lines = served.log().splitlines()
         assert served.stop() == 0
     port = served.url.rpartition(":")[2]

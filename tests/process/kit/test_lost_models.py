@@ -4,7 +4,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -25,6 +25,14 @@ from reactor_runtime.testing import (
 )
 
 Serve = Callable[..., ModelHarness]
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT raises here, also where a shell started pytest in the background and ignores it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
 
 
 def gone(client: FakeClient) -> ClientGoneError:
@@ -163,7 +171,7 @@ def test_a_dead_rank_of_its_own_group_ends_the_session(
     caplog.clear()  # a traceback holds what it shows: here a view of shared frames
 
 
-def test_an_interrupt_ends_everything() -> None:
+def test_an_interrupt_ends_everything(interruptible: None) -> None:
     def interrupt() -> None:
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
