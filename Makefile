@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # torch is pinned for the Python that has a CPU build; on the others the torch tests say why they are skipped.
 EXTRAS = $(shell $(BIN)/python -c 'import sys; print("test,torch" if sys.version_info[:2] == (3, 11) else "test")')
 
-.PHONY: serve test test-matrix test-ray test-fast lint format bench proto clean
+.PHONY: serve test test-matrix test-ray test-fast lint format docs bench proto clean
 
 serve: $(VENV)/.serve
 	$(BIN)/reactor serve $(MODEL) --host $(HOST) --port $(PORT)
@@ -49,6 +49,10 @@ lint: $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The tables of the reference pages, from the code.
+docs: $(VENV)/.serve
+	$(BIN)/python docs/write_tables.py
 
 # Every benchmark beside the peer (installed into .venv-peer), about 25 minutes; ARGS="--quick" tries
 # them all. Writes benchmarks/RESULTS.md, its plots, and the table in the README.

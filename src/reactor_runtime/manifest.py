@@ -10,20 +10,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, ValidationError
 
-from reactor_runtime import setting_kinds as kinds
 from reactor_runtime.errors import ManifestError
-from reactor_runtime.manifest_file import (
-    ManifestFile,
-    Place,
-    Scalar,
-    describe,
-    read_manifest_file,
+from reactor_runtime.manifest_file import ManifestFile, Place, describe, read_manifest_file
+from reactor_runtime.manifest_sections import (
+    IMPORT,
+    ModelSection,
+    RecordedAudio,
+    RecordedVideo,
+    Recording,
+    RuntimeSection,
+    Section,
+    as_section,
 )
-from reactor_runtime.model_import import import_model_class, parse_model_ref
-from reactor_runtime.setting_kinds import Kind, Resolution
+from reactor_runtime.model_import import import_model_class
 
 __all__ = ["Manifest", "Recording", "import_model_class", "load_config"]
 
@@ -31,159 +32,7 @@ _NEAR = 0.85  # difflib ratio from which an unknown key is a slip of the pen
 _SECRET_KEYS = frozenset({"token", "turn", "password", "credential", "secret"})
 
 
-def _problem(found: str, wanted: str) -> PydanticCustomError:
-    return PydanticCustomError("reactor", "{found}; {wanted}", {"found": found, "wanted": wanted})
-
-
-def _as(kind: Kind) -> BeforeValidator:
-    """Read a YAML leaf as *kind*; a null is "not given"."""
-
-    def read(value: object) -> object:
-        if isinstance(value, dict | list):
-            raise _problem(describe(value), kind.wanted)
-        if not isinstance(value, Scalar):
-            return value
-        if value.is_null:
-            return None
-        if value.quoted and not kind.is_text:
-            raise _problem(describe(value), f"{kind.wanted}, without quotes")
-        try:
-            return kind.parse(value.text)
-        except ValueError:
-            raise _problem(describe(value), kind.wanted) from None
-
-    return BeforeValidator(read)
-
-
-def _as_section(value: object) -> object:
-    """Read a mapping; an empty key is an empty mapping."""
-    if value is None or (isinstance(value, Scalar) and value.is_null):
-        return {}
-    if isinstance(value, Scalar | list):
-        raise _problem(describe(value), "a mapping (keys on indented lines below)")
-    return value
-
-
-def _as_env(value: object) -> object:
-    """Read environment variables: names to text, taken as it was written."""
-    value = _as_section(value)
-    if not isinstance(value, dict):
-        return value
-    for name, item in value.items():
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(name)):
-            raise _problem(f"the name {name!r}", "names of letters, digits and _")
-        if not isinstance(item, Scalar | str):
-            raise _problem(f"{describe(item)} for {name}", "text for each name")
-        if "\0" in (item if isinstance(item, str) else item.text):
-            raise _problem(f"a NUL character in {name}", "text for each name")
-    return {
-        name: item if isinstance(item, str) else ("" if item.is_null else item.text)
-        for name, item in value.items()
-    }
-
-
-IMPORT = Kind(
-    wanted="module:Class, such as model:MyModel",
-    parse=lambda text: ":".join(parse_model_ref(text)),
-    is_text=True,
-)
-
-Text = Annotated[str | None, _as(kinds.TEXT)]
-PathText = Annotated[Path | None, _as(kinds.PATH)]
-Switch = Annotated[bool | None, _as(kinds.SWITCH)]
-Seconds = Annotated[float | None, _as(kinds.SECONDS)]
-Bytes = Annotated[int | None, _as(kinds.BYTES)]
-Count = Annotated[int | None, _as(kinds.whole(1, 4096))]
-
-
-class _Section(BaseModel):
-    """A mapping of the manifest."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, strict=True)
-
-
-class RecordedVideo(_Section):
-    """``recording.video``: how pictures are compressed."""
-
-    codec: Annotated[str | None, _as(kinds.VIDEO_CODEC)] = None
-    crf: Annotated[int | None, _as(kinds.whole(0, 51))] = None
-
-
-class RecordedAudio(_Section):
-    """``recording.audio``: how sound is compressed."""
-
-    codec: Annotated[str | None, _as(kinds.AUDIO_CODEC)] = None
-    bitrate: Annotated[int | None, _as(kinds.BITRATE)] = None
-
-
-class Recording(_Section):
-    """``recording``: at the top level or under ``runtime``."""
-
-    enabled: Switch = None
-    chunk_seconds: Annotated[float | None, _as(kinds.CHUNK)] = None
-    clip_max_seconds: Seconds = None
-    video_track: Text = None
-    audio_track: Text = None
-    video: Annotated[RecordedVideo, BeforeValidator(_as_section)] = Field(
-        default_factory=RecordedVideo
-    )
-    audio: Annotated[RecordedAudio, BeforeValidator(_as_section)] = Field(
-        default_factory=RecordedAudio
-    )
-
-
-class ModelSection(_Section):
-    """``model``: who the model is."""
-
-    name: Text = None
-    version: Text = None
-    description: Text = None
-
-
-class RuntimeSection(_Section):
-    """``runtime``: which class runs, and how. Keys are the settings of the same name."""
-
-    import_: Annotated[str, _as(IMPORT)] = Field(alias="import")
-    config: PathText = None
-    weights_path: PathText = None
-    env: Annotated[dict[str, str], BeforeValidator(_as_env)] = Field(default_factory=dict)
-    recording: Annotated[Recording, BeforeValidator(_as_section)] = Field(default_factory=Recording)
-
-    world_size: Count = None
-    isolation: Annotated[str | None, _as(kinds.ISOLATION)] = None
-    workers: Count = None
-    device: Annotated[str | None, _as(kinds.DEVICE)] = None
-    comm_backend: Annotated[str | None, _as(kinds.COMM_BACKEND)] = None
-    init_process_group: Switch = None
-    on_failure: Annotated[str | None, _as(kinds.ON_FAILURE)] = None
-    check_lockstep: Switch = None
-    oversubscribe: Switch = None
-    step_results: Switch = None
-
-    turn_timeout: Seconds = None
-    first_turn_timeout: Seconds = None
-    load_timeout: Seconds = None
-    settle_timeout: Seconds = None
-    comm_timeout: Seconds = None
-    orphan_timeout: Seconds = None
-    connect_timeout: Seconds = None
-    stop_grace: Seconds = None
-
-    host: Annotated[str | None, _as(kinds.HOST)] = None
-    port: Annotated[int | None, _as(kinds.PORT)] = None
-    max_connections: Count = None
-    bitrate: Annotated[int | None, _as(kinds.BITRATE)] = None
-    max_bitrate: Annotated[int | None, _as(kinds.BITRATE)] = None
-    max_fps: Annotated[float | None, _as(kinds.FPS)] = None
-    max_resolution: Annotated[Resolution | None, _as(kinds.RESOLUTION)] = None
-    playout_delay: Annotated[str | None, _as(kinds.PLAYOUT_DELAY)] = None
-    max_upload: Bytes = None
-    max_session_uploads: Bytes = None
-    max_picture_pixels: Annotated[int | None, _as(kinds.whole(1))] = None
-    min_free_disk: Bytes = None
-
-
-class Manifest(_Section):
+class Manifest(Section):
     """A manifest that can be used.
 
     Attributes:
@@ -195,10 +44,10 @@ class Manifest(_Section):
     """
 
     path: Path
-    model: Annotated[ModelSection, BeforeValidator(_as_section)] = Field(
+    model: Annotated[ModelSection, BeforeValidator(as_section)] = Field(
         default_factory=ModelSection
     )
-    runtime: Annotated[RuntimeSection, BeforeValidator(_as_section)]
+    runtime: Annotated[RuntimeSection, BeforeValidator(as_section)]
     lines: dict[str, int] = Field(default_factory=dict)
     ignored: tuple[str, ...] = ()
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 CONTENT_TYPE = "text/plain; version=1.0.0; charset=utf-8"
+LABELS = "labels"  # of a field's metadata: the names of its labels, for the reference page
 
 _STEP_BUCKETS = (
     0.001,
@@ -51,7 +52,7 @@ def _counter(name: str, text: str, *labels: str) -> Any:
 
         return Counter(f"reactor_{name}", text, labels, registry=None)
 
-    return field(default_factory=make)
+    return field(default_factory=make, metadata={LABELS: labels})
 
 
 def _gauge(name: str, text: str, *labels: str) -> Any:
@@ -60,7 +61,7 @@ def _gauge(name: str, text: str, *labels: str) -> Any:
 
         return Gauge(f"reactor_{name}", text, labels, registry=None)
 
-    return field(default_factory=make)
+    return field(default_factory=make, metadata={LABELS: labels})
 
 
 def _histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -> Any:
@@ -69,7 +70,7 @@ def _histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -
 
         return Histogram(f"reactor_{name}", text, labels, buckets=buckets, registry=None)
 
-    return field(default_factory=make)
+    return field(default_factory=make, metadata={LABELS: labels})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,33 +13,40 @@ from reactor_runtime.setting import Setting
 
 
 def _failure_policy(values: Mapping[str, Any]) -> str:
+    """``keep`` in process, ``exit`` on ranks."""
     in_process = values["world_size"] == 1 and values["isolation"] == "in_process"
     return "keep" if in_process else "exit"
 
 
 def _isolation(values: Mapping[str, Any]) -> str:
+    """``in_process``, ``process`` on several ranks."""
     return "in_process" if values["world_size"] == 1 else "process"
 
 
 def _process_group(values: Mapping[str, Any]) -> bool:
+    """``true`` on several ranks, else ``false``."""
     return bool(values["world_size"] > 1)
 
 
 def _device(values: Mapping[str, Any]) -> str:
+    """``cuda:0`` where torch can use it, else ``cpu``; on several ranks ``cuda`` or ``cpu``."""
     device = default_device()
     return device if values["world_size"] == 1 else device.partition(":")[0]
 
 
 def _collective_timeout(values: Mapping[str, Any]) -> float:
+    """30 s more than the longer of ``load_timeout`` and ``turn_timeout``; 0 where one is."""
     longest = (values["load_timeout_s"], values["turn_timeout_s"])
     return 0.0 if 0 in longest else max(longest) + 30.0
 
 
 def _bitrate(values: Mapping[str, Any]) -> int:
+    """3.5 Mbit/s, or ``max_bitrate`` where that is less."""
     return int(min(3_500_000, values["max_bitrate"]))
 
 
 def _session_uploads(values: Mapping[str, Any]) -> int:
+    """1 GiB, or ``max_upload`` where that is more."""
     return int(max(1 << 30, values["max_upload"]))
 
 

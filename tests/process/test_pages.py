@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import typer
-from tests.e2e.serving import ROOT, free_port
+from tests.e2e.serving import ROOT, free_port, serving
 from tests.e2e.snippets import PAGES, Block, blocks, snippet, write_files
 from tests.process.cli import environment, reactor
 
@@ -53,6 +53,7 @@ RUN_IN: dict[str, dict[str, str]] = {
         "by_hand.py": "process/test_first_model_page.py",
     },
     "docs/launching.md": {"from reactor_runtime.offline": "process/test_pages.py"},
+    "docs/metrics.md": {"curl": "process/test_pages.py"},
     "docs/serving.md": {
         "export REACTOR_TURN": "process/test_pages.py",
         "turnserver": "process/test_pages.py",
@@ -124,7 +125,7 @@ def test_the_tests_of_a_page_pass(page: str, tmp_path: Path) -> None:
 def test_the_manifests_of_a_page_are_right(shown: Block, tmp_path: Path) -> None:
     manifest = tmp_path / "reactor.yaml"
     manifest.write_text(shown.text)
-    assert load_config(manifest).ignored == ()
+    assert set(load_config(manifest).ignored) <= {"$schema"}
 
 
 @pytest.mark.parametrize(("page", "line"), list(commands()))
@@ -183,6 +184,17 @@ def test_the_relay_of_the_page_on_serving_is_taken(tmp_path: Path) -> None:
     assert ran.status == 0, ran.err
     assert "s3cret" not in ran.out
     assert "environment REACTOR_TURN" in ran.out
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_figures_of_the_page_on_metrics_can_be_asked_for() -> None:
+    command = snippet("docs/metrics.md", "sh", "curl")
+    with serving("examples/clock") as served:
+        asked = command.replace("http://127.0.0.1:8080", served.url)
+        done = subprocess.run(["sh", "-c", asked], capture_output=True, text=True, timeout=30)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == [
+        "reactor_ready", "reactor_clients", "reactor_stream_fps",
+    ]  # fmt: skip
 
 
 @pytest.mark.skipif(shutil.which("turnserver") is None, reason="coturn is not installed")

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reactor_runtime.errors import ManifestError
-from reactor_runtime.manifest import Manifest, RuntimeSection, load_config
+from reactor_runtime.manifest import Manifest, load_config
+from reactor_runtime.manifest_sections import RuntimeSection
 from reactor_runtime.setting_kinds import Resolution
 from reactor_runtime.setting_table import SETTINGS
 
