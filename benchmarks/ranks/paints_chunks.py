@@ -1,4 +1,4 @@
-"""A model whose step takes a while on a device, and emits a chunk; rank 0 holds it."""
+"""Models for ranks: one whose step takes a while and emits a chunk, one that does nothing."""
 
 import time
 
@@ -21,3 +21,11 @@ class PaintsChunks(ReactorModel):
     def generate(self, input):
         time.sleep(STEP_S)
         return Chunks(main_video=self.chunk)
+
+
+class PaintsNothing(ReactorModel):
+    def load(self, config_path):
+        self.speck = np.zeros((1, 16, 16, 3), np.uint8)
+
+    def generate(self, input):
+        return Chunks(main_video=self.speck)

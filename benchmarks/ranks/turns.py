@@ -1,12 +1,18 @@
-"""Turns of a served model on ranks: how often a chunk comes, converted as for viewers."""
+"""Turns of a model on ranks, as a host runs them for viewers, without viewers.
+
+python turns.py WORLD_SIZE COUNT     seconds from turn to turn of a model that does nothing
+"""
 
 import asyncio
+import json
+import sys
 import time
 
-from paints_chunks import PaintsChunks
+from paints_chunks import PaintsChunks, PaintsNothing
 
 from reactor_runtime.host.events import ClientJoined, SessionStarted
 from reactor_runtime.host.host_settings import HostSettings
+from reactor_runtime.host.in_process_host import InProcessHost
 from reactor_runtime.host.pool_settings import PoolSettings
 from reactor_runtime.host.silent_host_outlet import SilentHostOutlet
 from reactor_runtime.host.worker_pool_host import WorkerPoolHost
@@ -16,9 +22,10 @@ TURNS = 60
 
 
 class Outlet(SilentHostOutlet):
-    """Converts every chunk, has always room, and keeps the reports."""
+    """Converts every chunk, has always room, and keeps the reports of some turns."""
 
-    def __init__(self):
+    def __init__(self, count):
+        self.count = count
         self.reports, self.ended_at, self.copies = [], [], []
         self.enough = asyncio.Event()
         self.loop = asyncio.get_running_loop()
@@ -35,7 +42,7 @@ class Outlet(SilentHostOutlet):
     def step_done(self, report):
         self.reports.append(report)
         self.ended_at.append(time.perf_counter())
-        if len(self.reports) == TURNS:
+        if len(self.reports) == self.count:
             self.loop.call_soon_threadsafe(self.enough.set)
 
     def ignore(self, *told):
@@ -44,20 +51,35 @@ class Outlet(SilentHostOutlet):
     message = reply = unread = set_fps = session_opened = session_closed = ignore
 
 
-async def turns(world_size):
-    """Return seconds: from chunk to chunk, and of a step and its conversion one after the other."""
-    outlet = Outlet()
-    host = WorkerPoolHost(
-        PaintsChunks,
-        outlet=outlet,
-        pool=PoolSettings(world_size=world_size, init_process_group=False),
-        settings=HostSettings(),
-    )
+async def run(model, world_size, count):
+    """Run *count* turns on a host as it is served, and return the outlet that saw them."""
+    outlet = Outlet(count)
+    if world_size == 1:
+        host = InProcessHost(model, outlet=outlet)
+    else:
+        pool = PoolSettings(world_size=world_size, init_process_group=False)
+        host = WorkerPoolHost(model, outlet=outlet, pool=pool, settings=HostSettings())
     async with host:
         host.post(SessionStarted(session_id="bench", seed=1))
         host.post(ClientJoined(client_id="viewer", joined_at=0.0))
         await outlet.enough.wait()
-    periods = [b - a for a, b in zip(outlet.ended_at[5:], outlet.ended_at[6:], strict=False)]
+    return outlet
+
+
+def periods(outlet, after):
+    """Return seconds from turn to turn, once the first ones are over."""
+    ends = outlet.ended_at[: outlet.count]
+    return [b - a for a, b in zip(ends[after:], ends[after + 1 :], strict=False)]
+
+
+async def turns(world_size):
+    """Return seconds: from chunk to chunk, and of a step and its conversion one after the other."""
+    outlet = await run(PaintsChunks, world_size, TURNS)
     steps = [max(report.ranks.compute_s) for report in outlet.reports[5:TURNS]]
     apart = [step + copy for step, copy in zip(steps, outlet.copies[5:], strict=False)]
-    return {"turn": periods[: TURNS - 6], "turn_apart": apart}
+    return {"turn": periods(outlet, 5), "turn_apart": apart}
+
+
+if __name__ == "__main__":
+    world_size, count = map(int, sys.argv[1:])
+    print(json.dumps(periods(asyncio.run(run(PaintsNothing, world_size, count)), count // 10)))

@@ -1,22 +1,18 @@
 """A viewer whose network fails for five seconds: it comes back to the same session, as it was."""
 
 import asyncio
-import contextlib
 import json
-import subprocess
-import sys
-import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from tests.e2e.chromium import Chromium, find_chromium
+from tests.e2e.far_away import DEADLINE_S, far_away
 from tests.e2e.networks import SERVER, Cut, Networks, inside, networks
 from tests.e2e.serving import ROOT, Served, serving
 
 CUT_S = 5.0
-DEADLINE_S = 20.0
 PICTURE_BEGAN = "!!document.querySelector('.tile.is-main.has-picture')"
 PLAYED = "document.querySelector('.tile.is-main video').getVideoPlaybackQuality().totalVideoFrames"
 RED = """(() => {
@@ -65,62 +61,6 @@ async def test_the_page_comes_back(net: Networks, cut: Cut) -> None:
             await tab.click("[data-command=announce]")  # the page can still be heard
             feed = "document.getElementById('feed').innerText"
             await tab.wait_for(f"{feed}.includes('to everybody')", DEADLINE_S)
-
-
-class FarAway:
-    """A viewer on the Python SDK in the client's network; what it prints, as words."""
-
-    def __init__(self, net: Networks, url: str) -> None:
-        command = [sys.executable, "-m", "tests.e2e.sdk_far_away", url, "blue"]
-        self.process = subprocess.Popen(
-            [*net.prefix(net.client), *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        self.lines: list[list[str]] = []
-        self._reader = threading.Thread(target=self._read)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(line.split())
-
-    def pictures(self, color: str, since: float) -> int:
-        """Return how many pictures of *color* it was shown since then (epoch seconds)."""
-        kept = [line for line in list(self.lines) if line[0] == "picture"]
-        return sum(line[2] == color and float(line[1]) > since for line in kept)
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + DEADLINE_S
-        while not condition():
-            assert self.process.poll() is None, self.lines[-20:]
-            assert time.monotonic() < deadline, self.lines[-20:]
-            time.sleep(0.02)  # polling another process: it has no condition to wait on
-
-    def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        try:
-            self.process.wait(DEADLINE_S)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self._reader.join()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-
-@contextlib.contextmanager
-def far_away(net: Networks, url: str) -> Iterator[FarAway]:
-    viewer = FarAway(net, url)
-    try:
-        viewer.until(lambda: viewer.pictures("blue", 0) > 5)
-        yield viewer
-    finally:
-        viewer.close()
 
 
 @pytest.fixture
