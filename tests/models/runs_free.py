@@ -9,6 +9,7 @@ from reactor_runtime import InputState, ReactorModel, event, session_started
 
 class FreeState(InputState):
     value: int = 1
+    pictures: int = 1  # of each step, where there are steps
 
 
 class RunsFree(ReactorModel):

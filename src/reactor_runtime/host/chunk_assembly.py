@@ -8,7 +8,7 @@ from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.distributed.frame_parts import Part, Shape
 from reactor_runtime.errors import FrameError, RankDesync
 from reactor_runtime.host.host_outlet import Chunk
-from reactor_runtime.host.rank_messages import Emitted
+from reactor_runtime.host.rank_messages import Emitted, Place
 from reactor_runtime.model.frames import Pictures
 
 _PHASE = "step"
@@ -22,6 +22,11 @@ def outputs_of(result: CallResult) -> list[list[Emitted | None]]:
         [outputs[index] if index < len(outputs) else None for outputs in by_rank]
         for index in range(count)
     ]
+
+
+def place_of(emitted: Sequence[Emitted | None]) -> Place:
+    """Return where an Output comes, as whichever rank emitted it says."""
+    return next(output.place for output in emitted if output is not None)
 
 
 def stray_rank(emitted: Sequence[Emitted | None]) -> int | None:

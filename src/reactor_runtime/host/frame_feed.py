@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from reactor_runtime.host.live_session import Gate
 from reactor_runtime.host.rank_messages import TrackFrames
 from reactor_runtime.model.input_buffer import InputBuffer, InputFrame
 from reactor_runtime.model.tracks import Track, TrackDirection
@@ -20,11 +21,6 @@ class FrameFeed:
         self._is_expected = is_expected
         self._held = self._empty()
 
-    @property
-    def has_frames(self) -> bool:
-        """Whether there is anything to give."""
-        return any(buffer.available for buffer in self._held.values())
-
     def push(self, track: str, frame: InputFrame) -> None:
         """Hold *frame*, from any thread; of an unknown track, or from nobody, drop it."""
         # Look up first, then ask: a frame of a session that ends meanwhile goes with it.
@@ -32,10 +28,13 @@ class FrameFeed:
         if held is not None and self._is_expected():
             held.push(frame)
 
-    def take(self) -> tuple[TrackFrames, ...]:
-        """Return, and forget, what is held."""
-        given: list[TrackFrames] = []
-        for name, held in self._held.items():
+    def take(self, gate: Gate) -> tuple[TrackFrames, ...]:
+        """Return, and forget, what is held, if *gate* is open."""
+        # Look up first, then ask: what comes once everybody has left is for whoever comes next.
+        all_held, given = self._held, list[TrackFrames]()
+        if not gate.is_open:
+            return ()
+        for name, held in all_held.items():
             if held.available:
                 batch = InputBuffer(held.track)
                 held.move_to(batch)

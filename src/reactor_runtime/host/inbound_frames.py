@@ -41,9 +41,13 @@ class InboundFrames:
         if held is not None and self._is_expected():
             held.push(frame)
 
-    def deliver(self) -> None:
-        """Let the model see what is held."""
-        for name, held in self._held.items():
+    def deliver(self, may_be_seen: Callable[[], bool]) -> None:
+        """Let the model see what is held, if it may."""
+        # Look up first, then ask: what comes once everybody has left is for whoever comes next.
+        all_held = self._held
+        if not may_be_seen():
+            return
+        for name, held in all_held.items():
             if held.available:
                 held.move_to(self._buffers[name])
 

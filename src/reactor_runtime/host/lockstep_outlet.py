@@ -10,6 +10,7 @@ from reactor_runtime.host.suspension import Suspension
 from reactor_runtime.host.turn_source import BodyState, TurnSource
 from reactor_runtime.model.connected_event import ConnectedEvent
 from reactor_runtime.model.output import Output
+from reactor_runtime.model.step import StepCompleted
 from reactor_runtime.world import World
 
 
@@ -43,7 +44,7 @@ class TurnGuard:
 
 
 class LockstepOutlet(LiveOutlet):
-    """Made on a rank's thread. Emissions are part of a turn; any may ``send`` and ``flush``.
+    """Made on a rank's thread. Emissions are part of a turn; any thread may send and flush.
 
     Args:
         parts: The rank's.
@@ -67,6 +68,16 @@ class LockstepOutlet(LiveOutlet):
         """
         self._guard.check("emit()")
         await super().emit(output, compute_time=compute_time, drop=drop)
+
+    async def complete_step(self, report: StepCompleted) -> None:
+        """Record one finished step.
+
+        Raises:
+            OutsideTurnError: A session is live and no turn runs here.
+        """
+        if self._gate.session is not None:
+            self._guard.check("complete_step()")
+        await super().complete_step(report)
 
     async def agree(self, refusal: str | None) -> str | None:
         """Return why any rank refuses the step."""

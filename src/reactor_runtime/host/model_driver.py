@@ -135,7 +135,7 @@ class ModelDriver:
         _, error = await attempt(getattr(self.model, hook.name), **arguments)
         if error is not None:
             whose = {} if client is None else {"client": client.id}
-            self._log_failure("hook_failed", error, hook=hook.name, **whose)
+            self.log_failure("hook_failed", error, hook=hook.name, **whose)
 
     async def _call(self, call: CommandCalled) -> Outcome:
         command = self._contract.commands.get(call.name)
@@ -146,7 +146,7 @@ class ModelDriver:
         if isinstance(error, CommandError):
             return Outcome(error_code=text_of(error.code), error_message=text_of(error.message))
         if error is not None:
-            self._log_failure("command_failed", error, command=call.name, client=call.client_id)
+            self.log_failure("command_failed", error, command=call.name, client=call.client_id)
             return Outcome(
                 error_code="internal_error", error_message="the command failed", raised=error
             )
@@ -169,7 +169,8 @@ class ModelDriver:
         """Return the client, or a stand-in for one who is not here: what was sent at the start."""
         return self._clients.get(client_id) or ClientInfo(client_id, 0.0, self._outlet)
 
-    def _log_failure(self, event: str, error: BaseException, **fields: Any) -> None:
+    def log_failure(self, event: str, error: BaseException, **fields: Any) -> None:
+        """Log what the author raised and nothing ends for, once, whatever the number of ranks."""
         self._tell_log(event, error, {"session": self._session_id, **fields})
 
 

@@ -139,8 +139,7 @@ class ModelLoop:
 
     def _deliver(self) -> None:
         """Let the model see what clients sent."""
-        if self._parts.gate.is_open:
-            self._inbound.deliver()
+        self._inbound.deliver(lambda: self._parts.gate.is_open)
 
     async def _heed_failure(self, body: Body, life: SessionLife) -> None:
         if (failure := body.take_failure()) is not None:

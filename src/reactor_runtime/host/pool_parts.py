@@ -90,7 +90,7 @@ class PoolParts:
             case Said():
                 self.outlet.message(notice.message)
             case Flushed():
-                self.stage.flush(notice.outputs)
+                self.stage.flush(notice.until)
             case Paced():
                 self.stage.set_fps(notice.fps)
 

@@ -6,6 +6,7 @@ It decides when; ``RankLoop`` does it, on every rank alike.
 """
 
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 
@@ -17,7 +18,7 @@ from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.pool_parts import PoolParts
 from reactor_runtime.host.rank_calls import RankCalls
-from reactor_runtime.host.rank_messages import SessionClosed, SessionFailed, StepResult
+from reactor_runtime.host.rank_messages import Report, SessionClosed, SessionFailed, StepResult
 from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
 from reactor_runtime.host.rank_report_teller import told_cause
 from reactor_runtime.log import get_logger
@@ -107,7 +108,8 @@ class PoolPump:
                 session_id=event.session_id, began=own.clock.now(), steps_left=event.steps
             )
             own.group.listeners.log_under({"session": event.session_id})
-        frames = own.feed.take() if gate.is_open else ()
+        # What is held when everybody leaves is for whoever has come since.
+        frames = () if gate.occupancy.drops_at(event) else own.feed.take(gate)
         if gate.session is not None:
             gate.occupancy = occupancy
         self._call(ApplyEvents((event,), frames))
@@ -117,18 +119,29 @@ class PoolPump:
     def _call(self, verb: ApplyEvents | RunStep | FailSession | EndModel) -> CallResult:
         own = self._own
         began = own.clock.now()
-        own.stage.begin()
         result = own.calls.call(verb)
         replies = result.payloads
         self._is_asking = all(reply.is_asking for reply in replies)
-        for report in replies[0].reports:
+        reports = [*replies[0].reports]
+        if isinstance(verb, FailSession):  # it was told before the ranks were
+            reports = [each for each in reports if not isinstance(each, SessionFailed)]
+        is_recorded = any(isinstance(report, StepReport) for report in reports)
+        if not is_recorded:
+            self._tell(reports)
+        self._room_s = own.stage.show(result, began)
+        if is_recorded:  # a step is shown before it is reported
+            self._tell(reports)
+        return result
+
+    def _tell(self, reports: Sequence[Report]) -> None:
+        own = self._own
+        for report in reports:
             if isinstance(report, SessionClosed):  # what is of it must not come after it
                 own.stage.in_flight.settle()
                 own.group.listeners.log_under({})
-            if not (isinstance(verb, FailSession) and isinstance(report, SessionFailed)):
-                own.teller.tell(report)
-        self._room_s = own.stage.show(result, began)
-        return result
+            elif isinstance(report, StepReport):
+                own.stage.in_flight.settle()
+            own.teller.tell(report)
 
     def _offer(self) -> float | None:
         own, session = self._own, self._own.gate.session
@@ -149,7 +162,7 @@ class PoolPump:
 
     def _poll(self) -> float:
         """See whether a body that is in code of its own asks for a turn by now."""
-        self._call(ApplyEvents((), self._own.feed.take()))
+        self._call(ApplyEvents((), self._own.feed.take(self._own.gate)))
         if self._is_asking:
             return 0.0
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
@@ -159,7 +172,7 @@ class PoolPump:
         own, began = self._own, self._own.clock.now()
         own.outlet.step_begun(session.session_id, turn.number)
         try:
-            result = self._call(RunStep(turn, own.feed.take()))
+            result = self._call(RunStep(turn, own.feed.take(own.gate)))
         except WorkerError as error:
             self._step_failed(session, turn, began, error)
             return

@@ -2,28 +2,21 @@
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.distributed.call_result import CallResult
-from reactor_runtime.host.chunk_assembly import assemble, outputs_of, stray_rank
+from reactor_runtime.host.chunk_assembly import assemble, outputs_of, place_of, stray_rank
 from reactor_runtime.host.chunk_in_flight import ChunkInFlight
 from reactor_runtime.host.chunk_of import frames_in
 from reactor_runtime.host.host_outlet import Chunk, HostOutlet
 from reactor_runtime.host.live_session import Gate
-from reactor_runtime.host.rank_messages import Emitted
+from reactor_runtime.host.rank_messages import Emitted, Place
 from reactor_runtime.log import get_logger
 
 log = get_logger(__name__)
 
 _POLL_S = 1.0
-
-
-class Flushes:
-    """What was flushed: how often, and of the call that runs the first *outputs*."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.outputs = 0
 
 
 class PoolStage:
@@ -51,13 +44,9 @@ class PoolStage:
         self.in_flight = in_flight
         self._outlet, self._gate, self._clock = outlet, gate, clock
         self._room = threading.Event()
-        self._flushes = Flushes()
+        self._flushed_until: Place = (0, 0)
         self._owed_s = 0.0
         self._has_warned = False
-
-    def begin(self) -> None:
-        """Note that a call begins whose Outputs may be flushed."""
-        self._flushes.outputs = 0
 
     def show(self, result: CallResult, started_at: float) -> float:
         """Show what the ranks emitted in a call that began at *started_at*.
@@ -69,7 +58,6 @@ class PoolStage:
             RankDesync: The ranks' Outputs do not belong together.
             FrameError: The parts do not make a whole picture.
         """
-        flushes = self._flushes.count
         outputs = outputs_of(result)
         room_s = 0.0
         if not outputs:
@@ -79,7 +67,7 @@ class PoolStage:
         self.in_flight.settle()
         # A step and the conversion of the chunk before run side by side: the slower sets the pace.
         measured_s = max(took_s, self.in_flight.took_s)
-        for number, emitted in enumerate(outputs):
+        for emitted in outputs:
             self._warn_of_stray(emitted)
             chunk = assemble(
                 emitted,
@@ -88,23 +76,22 @@ class PoolStage:
                 compute_s=measured_s / len(outputs),
                 pinned_fps=self.pinned_fps,
             )
-            is_flushed = number < self._flushes.outputs
-            if chunk is None or is_flushed or not self._gate.is_open:
+            place = place_of(emitted)
+            if chunk is None or not self._is_wanted(place):
                 continue
             self._settle_first()
             drop = emitted[0] is not None and emitted[0].drop
             began = self._clock.now()
-            has_room = self._has_room(chunk, flushes, drop)
+            has_room = self._has_room(chunk, place, drop)
             room_s += self._clock.now() - began
             if has_room:
                 self.frames = frames_in(chunk)
-                self.in_flight.start(chunk, lambda: self._is_wanted(flushes))
+                self.in_flight.start(chunk, partial(self._is_wanted, place))
         return room_s
 
-    def flush(self, outputs: int) -> None:
-        """Drop what was emitted so far, of the call that runs the first *outputs*; any thread."""
-        self._flushes.count += 1
-        self._flushes.outputs = max(self._flushes.outputs, outputs)
+    def flush(self, until: Place) -> None:
+        """Drop every Output of a place before *until*, from any thread."""
+        self._flushed_until = max(self._flushed_until, until)
         self._outlet.flush()
         self.look_again()
 
@@ -117,8 +104,8 @@ class PoolStage:
         """Let a chunk that waits for room look again, from any thread."""
         self._room.set()
 
-    def _has_room(self, chunk: Chunk, flushes: int, drop: bool) -> bool:
-        while self._is_wanted(flushes):
+    def _has_room(self, chunk: Chunk, place: Place, drop: bool) -> bool:
+        while self._is_wanted(place):
             self._room.clear()
             if self._outlet.has_room(frames_in(chunk)):
                 return True
@@ -134,8 +121,8 @@ class PoolStage:
         self.in_flight.settle()
         self._owed_s += self._clock.now() - began
 
-    def _is_wanted(self, flushes: int) -> bool:
-        return self._gate.is_open and self._flushes.count == flushes
+    def _is_wanted(self, place: Place) -> bool:
+        return self._gate.is_open and place >= self._flushed_until
 
     def _warn_of_stray(self, emitted: Sequence[Emitted | None]) -> None:
         if not self._has_warned and (rank := stray_rank(emitted)) is not None:

@@ -104,8 +104,8 @@ class RankCalls:
             self._news.clear()
             if self._gate.is_closing or not self._group.healthy:
                 return InputGiven(is_closing=True)
-            if self._feed.has_frames:
-                return InputGiven(frames=self._feed.take())
+            if frames := self._feed.take(self._gate):
+                return InputGiven(frames=frames)
             now = self._clock.now()
             if expired := tuple(number for number, when in due.items() if when <= now):
                 return InputGiven(expired=expired)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from reactor_runtime.host.chunk_of import chunk_of
 from reactor_runtime.host.live_session import Gate
-from reactor_runtime.host.rank_messages import Emitted, Flushed
+from reactor_runtime.host.rank_messages import Emitted, Flushed, Place
 from reactor_runtime.host.rank_seat import PictureSink
 from reactor_runtime.host.shard_place import place_of, shard_in
 from reactor_runtime.model.frames import Pictures
@@ -16,6 +16,9 @@ from reactor_runtime.world import World
 
 class RankEmitter:
     """Belongs to a rank's loop; ``flush`` may be called from any thread. Never waits for room.
+
+    Outputs leave with the answer to their verb, flushes at once: each says how far the author had
+    come, so that it does not matter when the host hears of it.
 
     Of plain arrays the leader's count; of a ``Shard``, every rank's part does. What does not count
     is checked all the same, so that a wrong array is the same error on every rank.
@@ -46,6 +49,7 @@ class RankEmitter:
         self._frames, self._tracks = frames, tracks
         self._world, self._gate, self._post = world, gate, post
         self._outputs: list[Emitted] = []
+        self._next: Place = (0, 0)
         self._pictures: Counter[str] = Counter()
 
     async def emit(self, output: Output, *, compute_time: float | None, drop: bool) -> None:
@@ -60,6 +64,7 @@ class RankEmitter:
         shards = {name: shard_in(getattr(output, name)) for name in chunk.video}
         self._outputs.append(
             Emitted(
+                place=self._next,
                 pictures={
                     name: self._write(name, pictures, shards[name])
                     for name, pictures in chunk.video.items()
@@ -75,9 +80,11 @@ class RankEmitter:
                 drop=drop,
             )
         )
+        self._next = (self._next[0], len(self._outputs))
 
     def take(self) -> tuple[Emitted, ...]:
         """Return, and forget, what was emitted in the verb that is done."""
+        self._next = (self._next[0] + 1, 0)
         outputs = tuple(self._outputs)
         self._outputs.clear()
         self._pictures.clear()
@@ -86,7 +93,7 @@ class RankEmitter:
     def flush(self) -> None:
         """Drop what was emitted before this call, if this is the leader."""
         if self._world.is_leader:
-            self._post(Flushed(len(self._outputs)))
+            self._post(Flushed(self._next))
 
     def begin(self) -> None:
         """Do nothing: the host measures."""

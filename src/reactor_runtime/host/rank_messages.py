@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reactor_runtime.distributed.messages import Failure
-from reactor_runtime.host.host_outlet import CommandReply, FailureKind, OutboundMessage
+from reactor_runtime.host.host_outlet import CommandReply, FailureKind, OutboundMessage, StepReport
 from reactor_runtime.model.input_buffer import InputFrame
+
+Place = tuple[int, int]
+"""Where an Output comes: how many verbs were before its own, how many Outputs before it in that."""
 
 # --- host to rank ----------------------------------------------------------------------------
 
@@ -84,9 +87,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """The author dropped what was emitted: of the running verb the first *outputs*."""
+    """The author dropped what was emitted so far: every Output of a place before *until*."""
 
-    outputs: int
+    until: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +156,7 @@ Report = (
     | SessionOpened
     | SessionClosed
     | FramesUnread
+    | StepReport
 )
 """What happened in a verb, in order."""
 
@@ -162,6 +166,7 @@ class Emitted:
     """One ``Output`` of a rank; its pixels lie in the shared frames.
 
     Attributes:
+        place: Where it comes; that of the same Output of other ranks.
         pictures: Track name to the number of its picture in this step.
         shards: The tracks of which this rank wrote a part.
         audio: Track name to samples; the leader's count.
@@ -171,6 +176,7 @@ class Emitted:
         drop: Drop it if there is no room.
     """
 
+    place: Place
     pictures: Mapping[str, int]
     shards: frozenset[str] = frozenset()
     audio: Mapping[str, NDArray[np.int16]] = field(default_factory=dict)

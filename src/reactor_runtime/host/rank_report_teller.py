@@ -1,13 +1,14 @@
 """RankReportTeller: what the ranks report, told to the outlet as a host in process would."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reactor_runtime.distributed.failure_report import original_of
 from reactor_runtime.distributed.messages import Failure
 from reactor_runtime.errors import WorkerError
 from reactor_runtime.host.event_queue import EventQueue
 from reactor_runtime.host.failures import Failures
-from reactor_runtime.host.host_outlet import CommandReply, FailureKind, HostOutlet
+from reactor_runtime.host.host_outlet import CommandReply, FailureKind, HostOutlet, StepReport
 from reactor_runtime.host.live_session import Gate
 from reactor_runtime.host.model_driver import log_at_once
 from reactor_runtime.host.occupancy import Occupancy
@@ -54,6 +55,8 @@ class RankReportTeller:
                 self.fail(report.kind, report.session_id, restored(report.error))
             case FramesUnread():
                 self._outlet.unread(report.track, report.frames, report.reason)
+            case StepReport():
+                self._record(report)
             case _:
                 self._tell_of_session(report)
 
@@ -65,6 +68,14 @@ class RankReportTeller:
                 self._outlet.session_opened(report.session_id)
             case SessionClosed():
                 self.close(report.session_id)
+
+    def _record(self, report: StepReport) -> None:
+        """Tell a step of the author's own as the session's next: the host alone counts."""
+        session = self._gate.session
+        if session is not None:
+            number, session.next_step = session.next_step, session.next_step + 1
+            counted = replace(report, number=number, is_last=session.count_step())
+            self._outlet.step_done(counted)
 
     def fail(self, kind: FailureKind, session_id: str | None, error: BaseException) -> None:
         """Tell a failure that the host itself has noticed."""

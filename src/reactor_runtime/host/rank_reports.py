@@ -1,10 +1,11 @@
 """RankReports: what a rank's model does, noted for the host. Implements ``HostOutlet`` there."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from reactor_runtime.distributed.failure_report import describe_failure
-from reactor_runtime.host.host_outlet import CommandReply, FailureKind, OutboundMessage
+from reactor_runtime.host.host_outlet import CommandReply, FailureKind, OutboundMessage, StepReport
 from reactor_runtime.host.rank_messages import (
     AuthorFailed,
     FramesUnread,
@@ -78,6 +79,11 @@ class RankReports(SilentHostOutlet):
     def reply(self, reply: CommandReply) -> None:
         """Note the answer to one command."""
         self._note(reply, reply.call_id, reply.error_code or "ok")
+
+    def step_done(self, report: StepReport) -> None:
+        """Note a step that the author reports by hand, outside a turn; the leader's counts."""
+        files = {name: bytes(content) for name, content in report.files.items()}
+        self._reports.append(replace(report, files=files))
 
     def session_opened(self, session_id: str) -> None:
         """Note it."""

@@ -61,12 +61,13 @@ class SessionLife:
         """End the live session, if there is one."""
         if self._gate.session is None:
             return
+        if (failure := self._body.take_failure()) is not None:
+            self._report(FailureKind.STEP, failure)
         await self._close_gate()
-        failure = self._body.take_failure()
+        if (error := self._body.take_failure()) is not None:  # no step: it only cleaned up
+            self._driver.log_failure("closing_failed", error)
         if failure is None:
             self._failures.session_went_well()
-        else:
-            self._report(FailureKind.STEP, failure)
         await self._finish(reason)
 
     async def _answer(self, call: CommandCalled) -> None:

@@ -148,7 +148,7 @@ def _summary(reply: RankReply) -> dict[str, Any]:
         "signature": reply.signature,
         "is_asking": reply.is_asking,
         "digests": dict(reply.digests),
-        "outputs": [[dict(o.pictures), sorted(o.shards)] for o in reply.outputs],
+        "outputs": [[o.place, dict(o.pictures), sorted(o.shards)] for o in reply.outputs],
         "step": None if step is None else {"refused": step.refused, "shown": step.shown},
     }
 
@@ -158,7 +158,10 @@ def _restored(tree: Mapping[str, Any]) -> RankReply:
         signature=tuple(map(_as_tuple, tree["signature"])),
         is_asking=tree["is_asking"],
         digests=tree["digests"],
-        outputs=tuple(Emitted(pictures=p, shards=frozenset(s)) for p, s in tree["outputs"]),
+        outputs=tuple(
+            Emitted(place=_as_tuple(place), pictures=pictures, shards=frozenset(shards))
+            for place, pictures, shards in tree["outputs"]
+        ),
     )
     return reply if tree["step"] is None else replace(reply, step=StepResult(**tree["step"]))
 

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.errors import OfflineRunError
-from reactor_runtime.host.chunk_assembly import assemble, outputs_of
+from reactor_runtime.host.chunk_assembly import assemble, outputs_of, place_of
 from reactor_runtime.host.host_outlet import CommandReply, OutboundMessage
 from reactor_runtime.host.model_driver import log_at_once
 from reactor_runtime.host.rank_messages import (
     AuthorFailed,
     Flushed,
     Paced,
+    Place,
     Report,
     Said,
     SessionFailed,
@@ -35,7 +36,7 @@ class Stage:
         self.turn: int | None = None
         self.messages: list[OutboundMessage] = []
         self._film, self._fps = film, fps
-        self._flushed = 0
+        self._flushed_until: Place = (0, 0)
         self._hook_error: BaseException | None = None
 
     @property
@@ -43,17 +44,13 @@ class Stage:
         """The run's time, on the leader."""
         return self._film.seconds if self._film is not None else 0.0
 
-    def begin(self) -> None:
-        """Note that a verb begins, whose Outputs may be flushed."""
-        self._flushed = 0
-
     def hear(self, notice: object) -> None:
         """Take note of what the leader says beside its answers."""
         match notice:
             case Said():
                 self.messages.append(notice.message)
             case Flushed():
-                self._flushed = notice.outputs
+                self._flushed_until = max(self._flushed_until, notice.until)
             case Paced():
                 self._fps = notice.fps
 
@@ -71,7 +68,9 @@ class Stage:
         """
         if self._film is None:
             return
-        for emitted in outputs_of(result)[self._flushed :]:
+        for emitted in outputs_of(result):
+            if place_of(emitted) < self._flushed_until:
+                continue
             chunk = assemble(emitted, result, started_at=0.0, compute_s=0.0, pinned_fps=None)
             if chunk is not None:
                 self._film.write(chunk, self._fps)

@@ -66,8 +66,17 @@ KINDS: dict[str, tuple[int, MakeHost]] = {
 }
 
 
-# Loops without turns, and emissions from threads, are what ranks in lockstep refuse (design, §4).
-in_process_only = pytest.mark.parametrize("kind", ["in_process"], indirect=True)
+def in_process_only(because: str) -> pytest.MarkDecorator:
+    """Mark what ranks in lockstep have no such thing of, *because* of what."""
+    assert because
+    return pytest.mark.parametrize("kind", ["in_process"], indirect=True)
+
+
+def each_loop(free: str, lockstep: str) -> pytest.MarkDecorator:
+    """Run with each form of one loop, wherever that form may run: one without turns in process."""
+    places = [("in_process", free), *((kind, lockstep) for kind in KINDS)]
+    return pytest.mark.parametrize(("kind", "loop"), places, indirect=["kind"])
+
 
 # What a host does beside its ranks, it has no other place for in process.
 pools_only = pytest.mark.parametrize("kind", ["pool_of_1", "pool_of_2"], indirect=True)

@@ -2,17 +2,19 @@
 
 import asyncio
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.contract.model_host.conftest import Serve, in_process_only, pools_only
+from tests.contract.model_host.conftest import Serve, each_loop, in_process_only, pools_only
 from tests.contract.model_host.recording_outlet import Flushed, Paced, Shown
 from tests.contract.model_host.stage import Stage
 
-from reactor_runtime.host.host_outlet import Chunk, HostFailure
+from reactor_runtime.host.host_outlet import Chunk, CommandReply, HostFailure, StepReport
 
 
 async def show(stage: Stage, kind: str) -> Shown:
@@ -101,8 +103,8 @@ async def test_an_array_may_be_overwritten_when_emit_returns(serve: Serve) -> No
     assert await stage.shown(5) == [0, 1, 2, 3, 4]
 
 
-@in_process_only
-async def test_emit_waits_while_the_queue_is_full(serve: Serve) -> None:
+@in_process_only("on ranks handlers never run inside a step")
+async def test_a_loop_waits_in_emit_while_the_queue_is_full(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.outlet.room = 2
     stage.open()
@@ -113,7 +115,40 @@ async def test_emit_waits_while_the_queue_is_full(serve: Serve) -> None:
     await stage.shown(3)
 
 
-@in_process_only
+class FullQueue:
+    """Has room for so many frames, and knows when it had to say no."""
+
+    def __init__(self, stage: Stage, room: int) -> None:
+        self.was_full = threading.Event()
+        self._has_room = stage.outlet.has_room
+        stage.outlet.room = room
+        stage.outlet.has_room = self.has_room  # type: ignore[method-assign]
+
+    def has_room(self, frames: int) -> bool:
+        if not (found := self._has_room(frames)):
+            self.was_full.set()
+        return found
+
+    async def is_waited_for(self) -> None:
+        assert await asyncio.to_thread(self.was_full.wait, 10)
+
+
+async def test_a_step_is_not_over_while_what_it_emits_finds_no_room(serve: Serve) -> None:
+    stage = await serve("flushes_from_a_thread")
+    queue = FullQueue(stage, 2)
+    stage.open()
+    await stage.ask("show_in_a_step", values=[1, 2, 3])
+    await queue.is_waited_for()
+    call = stage.call("show_in_a_step", values=[])
+    assert await stage.shown(2) == [1, 2]
+    assert not any(report.idle is False for report in stage.outlet.of(StepReport))
+    assert stage.outlet.reply_to(call) is None
+    stage.outlet.give_room(1)
+    assert await stage.shown(3) == [1, 2, 3]
+    await stage.reply(call)
+
+
+@in_process_only("on ranks handlers never run inside a step")
 async def test_flush_drops_an_emit_that_waits_and_nothing_after_it(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.outlet.room = 1
@@ -133,16 +168,76 @@ async def test_flush_drops_an_emit_that_waits_and_nothing_after_it(serve: Serve)
     assert [shown.value for shown in stage.outlet.of(Shown)][:2] == [1, 2]
 
 
-@in_process_only
-async def test_the_rate_can_be_pinned_at_any_time(serve: Serve) -> None:
-    stage = await serve("runs_free")
+class Pipe:
+    """What a model's thread waits at before it flushes."""
+
+    def __init__(self, stage: Stage, path: Path) -> None:
+        os.mkfifo(path)
+        self._stage, self._path = stage, path
+
+    async def arm(self) -> None:
+        await self._stage.ask("flush_at", pipe=str(self._path))
+
+    def flush(self) -> None:
+        """Let the thread flush, and return when that was heard; from any thread."""
+        self._path.write_bytes(b"")
+        deadline = time.monotonic() + 10
+        while not self._stage.outlet.of(Flushed) and time.monotonic() < deadline:
+            time.sleep(0.001)  # the report comes by another thread
+
+
+async def test_a_thread_may_flush_what_waits_for_room(serve: Serve, tmp_path: Path) -> None:
+    stage = await serve("flushes_from_a_thread")
+    pipe, queue = Pipe(stage, tmp_path / "flush"), FullQueue(stage, 1)
+    stage.open()
+    await pipe.arm()
+    await stage.ask("show_in_a_step", values=[1, 2])
+    await queue.is_waited_for()
+    await asyncio.to_thread(pipe.flush)
+    await stage.noted("flushed")
+    stage.outlet.give_room(None)
+    await stage.ask("show", values=[3])
+    assert await stage.shown(2) == [1, 3]
+
+
+@pytest.mark.parametrize("values", [[1], [1, 2]])
+async def test_a_flush_drops_what_has_not_come_to_be_shown(
+    serve: Serve, tmp_path: Path, values: list[int]
+) -> None:
+    stage = await serve("flushes_from_a_thread")
+    pipe, tell = Pipe(stage, tmp_path / "flush"), stage.outlet.reply
+    stage.open()
+    await pipe.arm()
+
+    def reply(answer: CommandReply) -> None:  # the ranks have answered, and nothing is shown
+        if answer.call_id == call:
+            pipe.flush()
+        tell(answer)
+
+    stage.outlet.reply = reply  # type: ignore[method-assign, assignment]
+    call = next(stage.calls) + 1
+    assert stage.call("show", values=values) == call
+    await stage.noted("flushed")
+    await stage.ask("show", values=[3, 4])
+    await stage.outlet.until(lambda: any(shown.value == 4 for shown in stage.outlet.of(Shown)))
+    assert pictures_after_flush(stage) == [3, 4]
+
+
+def pictures_after_flush(stage: Stage) -> list[int]:
+    reports = stage.outlet.reports
+    after = reports[reports.index(Flushed()) + 1 :]
+    return [report.value for report in after if isinstance(report, Shown)]
+
+
+@each_loop("runs_free", "runs_in_turns")
+async def test_the_rate_can_be_pinned_at_any_time(serve: Serve, loop: str) -> None:
+    stage = await serve(loop)
     stage.open()
     await stage.shown()
     assert stage.outlet.of(Shown)[0].chunk.pinned_fps == 50
     assert await stage.ask_text("pace", fps=12.5) == "12.5"
     assert stage.outlet.of(Paced) == [Paced(50), Paced(12.5)]
-    (shown,) = await stage.outlet.more(Shown)
-    assert shown.chunk.pinned_fps == 12.5
+    await stage.outlet.until(lambda: stage.outlet.of(Shown)[-1].chunk.pinned_fps == 12.5)
     assert (await stage.ask("pace", fps=0)).error_code == "internal_error"
 
 
@@ -155,7 +250,7 @@ async def test_a_chunk_stands_for_the_time_of_its_step(serve: Serve) -> None:
         assert shown.chunk.pinned_fps is None
 
 
-@in_process_only
+@in_process_only("ranks refuse a loop without turns when it loads")
 async def test_a_loop_of_nothing_but_emit_does_not_spin_while_nobody_is_there(
     serve: Serve,
 ) -> None:
@@ -171,7 +266,7 @@ async def test_a_loop_of_nothing_but_emit_does_not_spin_while_nobody_is_there(
     await stage.shown(3)
 
 
-@in_process_only
+@in_process_only("on ranks emit() raises in another thread")
 async def test_an_emission_from_another_thread_is_shown(serve: Serve) -> None:
     stage = await serve("uses_threads")
     stage.open()

@@ -87,7 +87,7 @@ async def test_what_a_session_starts_with_is_done_before_its_first_step(serve: S
     assert [shown.value for shown in stage.outlet.of(Shown)] == [101, 102, 1, 101, 102, 2]
 
 
-@in_process_only
+@in_process_only("on ranks a loop takes turns, each of which is a step")
 async def test_the_reports_of_a_loop_without_turns_count(serve: Serve) -> None:
     stage = await serve("reports_by_hand")
     start(stage, 2)
@@ -99,3 +99,19 @@ async def test_the_reports_of_a_loop_without_turns_count(serve: Serve) -> None:
     reply = asyncio.create_task(stage.ask_text("show_or_drop"))
     assert await reply == "went on"
     assert [shown.value for shown in stage.outlet.of(Shown)] == [5, 250]
+
+
+async def test_what_a_handler_reports_counts_between_the_steps(serve: Serve) -> None:
+    stage = await serve("reports_in_turns")
+    start(stage, 3)
+    stage.join()
+    await stage.ask("set_value", value=5)
+    await stage.outlet.next(Shown)
+    await stage.ask("report", value=7)
+    await stage.ask("set_value", value=6)
+    told = [r for r in await last_of(stage) if not r.idle]
+    assert [dict(report.files) for report in told] == [{"a": b"1"}, {"b": b"2"}, {"a": b"1"}]
+    assert [report.is_last for report in told] == [False, False, True]
+    assert [shown.value for shown in stage.outlet.of(Shown)] == [5, 7, 6]
+    numbers = [report.number for report in stage.outlet.of(StepReport)]
+    assert numbers == list(range(len(numbers)))

@@ -4,7 +4,7 @@ import logging
 import time
 
 import pytest
-from tests.contract.model_host.conftest import Serve, in_process_only, pools_only
+from tests.contract.model_host.conftest import Serve, each_loop, in_process_only, pools_only
 from tests.contract.model_host.recording_outlet import Dropped, Shown
 from tests.contract.model_host.stage import Stage
 from tests.models.parts import flat
@@ -254,13 +254,36 @@ async def test_yielding_nothing_is_an_idle_turn(serve: Serve) -> None:
     assert await stage.shown(4) == [1, 2, 3, 4]
 
 
-async def test_an_exception_in_finally_fails_the_session_that_ends(serve: Serve) -> None:
+SESSIONS = ("s1", "s2", "s3", "s4")
+
+
+async def test_an_exception_in_finally_fails_no_session_that_ends_anyway(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("yields_forever")
+    for session_id in SESSIONS:
+        before = len(stage.outlet.of(Shown))
+        stage.start(session_id)
+        await stage.ask("set_breaks_in_finally", breaks_in_finally=True)
+        stage.join()
+        await stage.outlet.more(Shown, after=before)
+        stage.end(session_id)
+        await stage.closed(session_id)
+    assert stage.outlet.of(HostFailure) == []
+    told = [r for r in caplog.records if "closing_failed" in r.getMessage()]
+    assert [name for r in told for name in SESSIONS if name in r.getMessage()] == [*SESSIONS]
+    assert caplog.text.count("ValueError: broken in finally") >= len(SESSIONS)
+
+
+async def test_an_exception_in_finally_fails_the_session_whose_last_client_left(
+    serve: Serve,
+) -> None:
     stage = await serve("yields_forever")
     stage.start()
     await stage.ask("set_breaks_in_finally", breaks_in_finally=True)
     stage.join()
     await stage.shown()
-    stage.end()
+    stage.leave()
     await stage.closed()
     assert [failure.message for failure in stage.outlet.of(HostFailure)] == ["ValueError"]
     stage.open("s2")
@@ -324,7 +347,7 @@ async def test_a_loop_that_leaves_its_turns_goes_on_without_them(serve: Serve) -
     assert len(stage.outlet.of(StepReport)) <= made + 1
 
 
-@in_process_only
+@in_process_only("on ranks handlers never run inside a step")
 async def test_events_land_whenever_a_free_loop_leaves_room_for_them(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.open()
@@ -335,8 +358,30 @@ async def test_events_land_whenever_a_free_loop_leaves_room_for_them(serve: Serv
     assert stage.outlet.of(StepReport) == []  # it takes no turns
 
 
-@in_process_only
 async def test_connected_is_set_while_somebody_is_there(serve: Serve) -> None:
+    stage = await serve("runs_in_turns")
+    stage.start()
+    assert await stage.ask_text("is_connected") == "False"
+    assert await stage.ask_text("loops_so_far") == "0"
+    stage.join()
+    stage.join("b")
+    await stage.shown(2)  # its steps wait for it, and need not
+    stage.leave()
+    assert await stage.ask_text("is_connected") == "True"
+    await stage.outlet.more(Shown, 2)
+    stage.leave("b")
+    assert await stage.ask_text("is_connected") == "False"
+    await stage.noted("left False")
+    stage.join()
+    await stage.outlet.more(Shown, 2)
+    assert await stage.ask_text("is_connected") == "True"
+    stage.end()
+    stage.start("s2")
+    assert await stage.ask_text("is_connected") == "False"
+
+
+@in_process_only("on ranks a loop takes turns, and waits for them alone")
+async def test_a_free_loop_waits_for_connected(serve: Serve) -> None:
     stage = await serve("runs_free")
     stage.start()
     assert await stage.ask_text("loops_so_far") == "0"
@@ -349,7 +394,39 @@ async def test_connected_is_set_while_somebody_is_there(serve: Serve) -> None:
     await stage.outlet.more(Shown, 2)
 
 
-@in_process_only
+async def test_a_loop_reports_its_step_by_hand(serve: Serve) -> None:
+    stage = await serve("reports_in_turns")
+    stage.open()
+    await stage.ask("set_value", value=5)
+    report = await stage.outlet.until(
+        lambda: next((r for r in stage.outlet.of(StepReport) if not r.idle), None)
+    )
+    assert await stage.shown() == [5]  # what was emitted already is not shown again
+    assert (report.files, report.error, report.refused) == ({"a": b"1"}, None, False)
+    assert stage.outlet.of(StepReport)[report.number] == report
+    assert stage.outlet.of(Shown)[0].chunk.compute_s == 0.25
+
+
+async def test_a_handler_reports_a_step_by_hand(serve: Serve) -> None:
+    stage = await serve("reports_in_turns")
+    stage.start()
+    await stage.ask("report", value=250)
+    (report,) = await stage.steps()
+    assert (report.session_id, report.number, report.files) == ("s1", 0, {"b": b"2"})
+    assert report.idle is False
+    assert stage.outlet.of(Shown) == []  # nobody is there
+    stage.join()
+    await stage.ask("report", value=251)
+    await stage.shown()
+    kinds = [type(r) for r in stage.outlet.reports if isinstance(r, Shown) or is_made(r)]
+    assert kinds == [StepReport, Shown, StepReport]
+
+
+def is_made(report: object) -> bool:
+    return isinstance(report, StepReport) and not report.idle
+
+
+@in_process_only("on ranks a loop takes turns, each of which is a step")
 async def test_a_free_loop_reports_its_steps_by_hand(serve: Serve) -> None:
     stage = await serve("reports_by_hand")
     stage.open()
@@ -362,23 +439,25 @@ async def test_a_free_loop_reports_its_steps_by_hand(serve: Serve) -> None:
     assert stage.outlet.of(Shown)[0].chunk.compute_s == 0.25
 
 
-@in_process_only
-async def test_emit_may_drop_instead_of_waiting(serve: Serve) -> None:
-    stage = await serve("reports_by_hand")
+@each_loop("reports_by_hand", "reports_in_turns")
+async def test_emit_may_drop_instead_of_waiting(serve: Serve, loop: str) -> None:
+    stage = await serve(loop)
     stage.outlet.room = 1
     stage.open()
     assert await stage.ask_text("show_or_drop") == "went on"
     assert await stage.ask_text("show_or_drop") == "went on"
     assert await stage.shown() == [99]
-    assert len(stage.outlet.of(Dropped)) == 1
+    await stage.outlet.next(Dropped)
     stage.outlet.give_room(None)
     assert await stage.ask_text("show_or_drop") == "went on"
     assert await stage.shown(2) == [99, 99]
 
 
-@in_process_only
-async def test_a_free_loop_that_only_polls_its_input_lives_through_sessions(serve: Serve) -> None:
-    stage = await serve("polls_a_camera")
+@each_loop("polls_a_camera", "polls_in_turns")
+async def test_a_loop_that_only_polls_its_input_lives_through_sessions(
+    serve: Serve, loop: str
+) -> None:
+    stage = await serve(loop)
     for session_id in ("s1", "s2"):
         stage.open(session_id)
         await stage.opened(session_id)

@@ -48,7 +48,7 @@ async def test_every_body_lets_itself_be_stopped(serve: Serve, model: str) -> No
     await stops(serve, model)
 
 
-@in_process_only
+@in_process_only("ranks refuse a loop without turns when it loads")
 @pytest.mark.parametrize("model", ["runs_free", "emits_blindly"])
 async def test_every_loop_of_its_own_lets_itself_be_stopped(serve: Serve, model: str) -> None:
     await stops(serve, model)
