@@ -71,6 +71,9 @@ def by_picture(
     Raises:
         RankDesync: Two ranks do not mean the same picture.
     """
+    written = tuple(written)
+    if written and all(part == written[0][1] for _, part in written):  # as mostly: in place
+        return {written[0][1].track: (written,)}
     found: dict[str, dict[int, list[Written]]] = {}
     for rank, part in written:
         found.setdefault(part.track, {}).setdefault(part.picture, []).append((rank, part))
@@ -104,4 +107,8 @@ def _check_alike(phase: str, written: list[Written]) -> None:
 
 def widest(written: tuple[Written, ...]) -> Part:
     """Return the part whose picture has the most frames."""
-    return max((part for _, part in written), key=lambda part: part.shape[:1])
+    found = written[0][1]
+    for _, part in written:
+        if part.shape[:1] > found.shape[:1]:
+            found = part
+    return found

@@ -147,7 +147,8 @@ class Conductor:
     ) -> CallResult:
         written = [(rank, part) for rank, reply in enumerate(answers) for part in reply.parts]
         began = time.perf_counter()
-        second = self._make_room(answers, written, deadline)
+        has_needs = any(answer.needs for answer in answers)
+        second = self._make_room(answers, written, deadline) if has_needs else []
         written += [(rank, part) for rank, reply in enumerate(second) for part in reply.parts]
         parts = self._agree(written)
         if self._slot is None or not parts:

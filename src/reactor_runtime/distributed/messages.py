@@ -4,7 +4,9 @@ One call is a ``Call`` to every rank and one ``Reply`` or ``Failure`` from each.
 may be any number of ``Notice``, a round of ``Suspended`` and ``Resume``, and one of ``Place``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reactor_runtime.distributed.frame_parts import NeedsRoom, Part, SlotGrant
@@ -188,6 +190,8 @@ _NUMBERS = {kind: number for number, kind in enumerate(_HOT)}
 _REPLY = _NUMBERS[Reply]
 _PARTS_AT = 1 + Reply._fields.index("parts")
 
+_part = partial(tuple.__new__, Part)  # a named tuple's own way is a call of Python more
+
 _LIGHT = frozenset({type(None), bool, int, float, str})
 
 
@@ -201,16 +205,20 @@ def light_values(message: object) -> object | None:
 def as_values(message: Any) -> object:
     """Return what stands for *message* in a pickle."""
     number = _NUMBERS.get(type(message))
-    if number == _REPLY and message.parts:
-        message = message._replace(parts=tuple([tuple(part) for part in message.parts]))
-    return message if number is None else (number, *message)
+    values = message if number is None else (number, *message)
+    return _with_parts(values, tuple) if number == _REPLY and message.parts else values
 
 
 def from_values(found: Any) -> Any:
     """Return the message that *found* stands for; see ``as_values``."""
     if type(found) is not tuple:
         return found
-    message = tuple.__new__(_HOT[found[0]], found[1:])
     if found[0] == _REPLY and found[_PARTS_AT]:
-        return message._replace(parts=tuple([Part._make(part) for part in message.parts]))
-    return message
+        found = _with_parts(found, _part)
+    return tuple.__new__(_HOT[found[0]], found[1:])
+
+
+def _with_parts(values: tuple[Any, ...], make: Callable[[tuple[Any, ...]], Any]) -> Any:
+    """Return the *values* of a reply, with each of its parts made anew."""
+    parts = tuple([make(part) for part in values[_PARTS_AT]])
+    return (*values[:_PARTS_AT], parts, *values[_PARTS_AT + 1 :])

@@ -12,6 +12,7 @@ from reactor_runtime.distributed.anonymous_memory import map_shared
 from reactor_runtime.distributed.frame_parts import (
     NeedsRoom,
     Part,
+    Region,
     Shape,
     SlotGrant,
     picture_bytes,
@@ -54,7 +55,7 @@ class SlotWriter:
 
     def declared(self, track: str = ONLY_TRACK) -> tuple[Shape, str] | None:
         """Return the declared shape and type of *track*, ``None`` when nothing was declared."""
-        region = self._grant().regions.get(track) if self._current is not None else None
+        region = self._region(track)
         return (region.shape, region.dtype) if region is not None and region.shape else None
 
     def array(self, track: str = ONLY_TRACK) -> npt.NDArray[Any]:
@@ -63,14 +64,18 @@ class SlotWriter:
         Raises:
             FrameError: No shape was declared for this track, or no step is running.
         """
-        region = self._grant().regions.get(track) if self._current is not None else None
+        return self._view(self.claim(track))
+
+    def claim(self, track: str = ONLY_TRACK) -> Part:
+        """Count the first picture of *track* as written in place; raises as ``array``."""
+        region = self._region(track)
         if region is None or not region.shape:
             reason = "there is no slot to write in: declare frame_shape, or return the array"
             raise FrameError(track, reason)
         part = self._picture(track, 0, region.shape, region.dtype)
         if part not in self._parts:
             self._parts.append(part)
-        return self._view(part)
+        return part
 
     def place(
         self,
@@ -145,7 +150,7 @@ class SlotWriter:
         self._copies.wait()
         parts = tuple(self._parts)
         self._parts.clear()
-        return parts, tuple(map(self._need_of, self._waiting))
+        return parts, tuple(map(_need_of, self._waiting))
 
     def place_waiting(self, slot: int, *, with_offers: bool) -> None:
         """Write what waits into a larger *slot*; offers too if they are wanted."""
@@ -155,9 +160,11 @@ class SlotWriter:
             if with_offers or not part.offered:
                 self._write_or_keep(replace(part, offered=False))
 
-    def _grant(self) -> SlotGrant:
-        assert self._current is not None
-        return self._slots[self._current][0]
+    def _region(self, track: str) -> Region | None:
+        """Return the place of *track* in the slot of this step, if it has one."""
+        if self._current is None:
+            return None
+        return self._slots[self._current][0].regions.get(track)
 
     def _picture(self, track: str, number: int, shape: Shape, dtype: str) -> Part:
         pictures = self._pictures.setdefault(track, [])
@@ -179,7 +186,7 @@ class SlotWriter:
 
     def _write_or_keep(self, waiting: _Waiting) -> None:
         part = waiting.part
-        region = self._grant().regions.get(part.track) if self._current is not None else None
+        region = self._region(part.track)
         if region is None or part.offset + _bytes_of(part) > region.capacity:
             if waiting.may_change:
                 kept = waiting.pixels.copy() if isinstance(waiting.pixels, np.ndarray) else None
@@ -199,15 +206,16 @@ class SlotWriter:
         offset = grant.regions[part.track].offset + part.offset
         return np.ndarray(part.shape, part.dtype, buffer=mapping, offset=offset)
 
-    def _need_of(self, waiting: _Waiting) -> NeedsRoom:
-        part = waiting.part
-        return NeedsRoom(
-            track=part.track,
-            shape=part.shape,
-            dtype=part.dtype,
-            capacity=part.offset + _bytes_of(part),
-            offered=waiting.offered,
-        )
+
+def _need_of(waiting: _Waiting) -> NeedsRoom:
+    part = waiting.part
+    return NeedsRoom(
+        track=part.track,
+        shape=part.shape,
+        dtype=part.dtype,
+        capacity=part.offset + _bytes_of(part),
+        offered=waiting.offered,
+    )
 
 
 def _bytes_of(part: Part) -> int:

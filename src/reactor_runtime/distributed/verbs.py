@@ -156,7 +156,7 @@ class GenerateChunk(Verb):
             reason = f"end row {result!r} is outside the buffer of {rows} frames"
             raise FrameError(_ONLY_TRACK, reason)
         if end:
-            rank.frames.array(_ONLY_TRACK)
+            rank.frames.claim(_ONLY_TRACK)
         return end
 
 

@@ -251,7 +251,7 @@ def whole_chunk(result: CallResult, shape: Shape, dtype: str) -> npt.NDArray[Any
     """Return the chunk of a ``generate_chunk``, a view; an empty one of *shape* where none is."""
     written = result.parts.get(ONLY_TRACK, ())
     extents = [part.extent[0] for ranks in written for _, part in ranks if part.extent]
-    rows = max(0, *(payload or 0 for payload in result.payloads), *extents)
+    rows = max([payload or 0 for payload in result.payloads] + extents)
     if not rows or result.lease is None:
         return np.empty((0, *(shape[1:] or (0, 0, 3))), dtype)
     return result.lease.view(widest(written[0]), rows)
