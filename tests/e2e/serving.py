@@ -11,7 +11,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,14 +88,16 @@ def serving(
     cwd: Path = ROOT,
     network: str = "",
     host: str = "127.0.0.1",
+    program: Sequence[str] = (sys.executable, "-P", "-m", "reactor_runtime.cli.main"),
     **env: str,
 ) -> Iterator[Served]:
     """Serve *target* on a free port until the block ends; never leaves the process.
 
-    It listens on *host*, in the network namespace *network* if one is named.
+    It listens on *host*, in the network namespace *network* if one is named. *program* is what is
+    run as ``reactor``.
     """
     port = free_port()
-    command = [sys.executable, "-P", "-m", "reactor_runtime.cli.main", "serve", str(target)]
+    command = [*program, "serve", str(target)]
     if network:
         command = ["ip", "netns", "exec", network, *command, "--host", host]
     with tempfile.TemporaryDirectory() as folder:

@@ -43,6 +43,11 @@ RUN_IN: dict[str, dict[str, str]] = {
         "<!-- watch.html -->": "e2e/test_open_standards.py",
         "<!-- camera.html -->": "e2e/test_open_standards.py",
     },
+    "docs/containers.md": {
+        "Dockerfile": "e2e/test_containers.py",
+        "kubernetes.yaml": "e2e/test_containers.py",
+        "docker build -t reactor-runtime": "e2e/test_containers.py",
+    },
     "docs/first-model.md": {
         "tunnel.py": "process/test_first_model_page.py",
         "outline.py": "process/test_first_model_page.py",
