@@ -1,6 +1,5 @@
 """``reactor submit``: hands a job to a control plane."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -20,11 +19,12 @@ def submit(
     """Send a job and its source folder; print the job's id."""
     from reactor_runtime.launcher.contracts import load_job
     from reactor_runtime.launcher.source_bundle import pack_source
+    from reactor_runtime.scratch_folder import ScratchFolder
 
     job, source = load_job(job_file)
     client = client_of(control, token_file)
-    with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder, "source.tar.gz")
+    with ScratchFolder("submit") as scratch:
+        archive = scratch.path / "source.tar.gz"
         pack_source(source, archive)
         record = client.submit(job, client.files.send_source(archive))
     print(record.job_id, flush=True)

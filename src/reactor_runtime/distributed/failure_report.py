@@ -4,11 +4,12 @@ import io
 import pickle
 import traceback
 
+from reactor_runtime.author_text import text_of
 from reactor_runtime.distributed.messages import Failure
 from reactor_runtime.distributed.parcel import Unpickler
 from reactor_runtime.errors import ForeignExceptionError, WorkerError
 
-_MOST_TEXT = 64_000  # characters of a message or traceback; the end of it is kept
+_MOST_TEXT = 64_000  # characters of a traceback; the end of it is kept
 _COLLECTIVE_WORDS = ("gloo", "nccl", "connection closed by peer", "connection reset by peer")
 
 
@@ -18,7 +19,7 @@ def describe_failure(error: BaseException, phase: str) -> Failure:
     return Failure(
         phase=phase,
         kind=type(error).__name__,
-        message=_end_of(_text_of(error)),
+        message=text_of(error),
         traceback=_end_of("".join(traceback.format_exception(error))),
         pickled=pickled,
         left_behind=left_behind,
@@ -55,7 +56,7 @@ def _pickled(error: BaseException) -> tuple[bytes | None, str]:
         pickled = pickle.dumps(error)
         again = pickle.loads(pickled)
     except Exception as problem:  # noqa: BLE001 - author code, in both directions
-        return None, f"{type(problem).__name__}: {_text_of(problem)[:200]}"
+        return None, f"{type(problem).__name__}: {text_of(problem)[:200]}"
     if type(again) is not type(error):
         return None, f"it came back as {type(again).__name__}"
     return pickled, ""
@@ -78,17 +79,10 @@ def _is_of_collective(error: BaseException) -> bool:
         return True
     if not isinstance(error, RuntimeError):
         return False
-    text = _text_of(error).lower()
+    text = text_of(error).lower()
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     inside = any("/torch/distributed/" in file for file in files)
     return inside or any(word in text for word in _COLLECTIVE_WORDS)
-
-
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as problem:  # noqa: BLE001 - an author's __str__
-        return f"<its text cannot be had: {type(problem).__name__}>"
 
 
 def _end_of(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 import secrets
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from reactor_runtime.launcher.control_program import ControlProgram
 from reactor_runtime.launcher.job_record import JobRecord
 from reactor_runtime.launcher.source_bundle import pack_source
 from reactor_runtime.listening_socket import open_sockets
+from reactor_runtime.scratch_folder import ScratchFolder
 
 _POLL_S = 0.05
 
@@ -41,8 +41,7 @@ class LaunchBackend(ABC):
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as stack:
-            made = tempfile.TemporaryDirectory(prefix="reactor-launch-")
-            self._folder = Path(stack.enter_context(made))
+            self._folder = stack.enter_context(ScratchFolder("launch")).path
             token = secrets.token_urlsafe(32)
             host = stack.enter_context(self._joined())
             url = stack.enter_context(_control_plane(host, self._folder, self._outputs, token))

@@ -8,7 +8,6 @@ in the cluster and wants a token of its own.
 import contextlib
 import os
 import socket
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from reactor_runtime.launcher.agent_child import AgentChild
 from reactor_runtime.launcher.agent_program import AgentSettings
 from reactor_runtime.launcher.backend import LaunchBackend
 from reactor_runtime.launcher.contracts import DistributedJob
+from reactor_runtime.scratch_folder import ScratchFolder
 
 _REACH_S = 5.0
 _END_S = 10.0
@@ -33,9 +33,9 @@ class AgentActor:
 
     def run(self) -> str:
         """Run the agent to its end; returns its last words."""
-        with tempfile.TemporaryDirectory(prefix="reactor-agent-") as folder:
-            update = {"work_dir": Path(folder), "parent_pid": os.getpid()}
-            with AgentChild(self._settings.model_copy(update=update), Path(folder)) as child:
+        with ScratchFolder("agent") as scratch:
+            update = {"work_dir": scratch.path, "parent_pid": os.getpid()}
+            with AgentChild(self._settings.model_copy(update=update), scratch.path) as child:
                 self._child = child
                 return child.wait()
 

@@ -6,7 +6,6 @@ how they ended, and learn of the first failure; node 0 keeps it until all have h
 
 import json
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -30,6 +29,7 @@ from reactor_runtime.launcher.rendezvous_store import (
     within,
 )
 from reactor_runtime.launcher.scheduler_env import SchedulerPlace
+from reactor_runtime.scratch_folder import ScratchFolder
 
 HEARTBEAT_S = 1.0
 LIMIT_S = 10.0
@@ -104,8 +104,8 @@ class ScheduledNode:
         block = job.checkpoint
         newest = newest_checkpoint(self._source / block.path) if block else None
         client, resume = meet(meeting, self._stop, newest)
-        with tempfile.TemporaryDirectory(prefix="reactor-node-") as folder:
-            node = place_here(place.run_id, address, folder, own_cores(), resume)
+        with ScratchFolder("node") as scratch:
+            node = place_here(place.run_id, address, str(scratch.path), own_cores(), resume)
             task = plan_group(job)[place.node_rank]
             self._process = NodeProcess(task, endpoint, node, self._source)
             watch = threading.Thread(

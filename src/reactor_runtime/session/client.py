@@ -71,7 +71,8 @@ class Client:
         self.last_frame_at = now
         self.requests = TokenBucket(settings.requests_per_s, 2 * settings.requests_per_s, now)
         self.has_erred = False
-        self._is_lost = self._is_slow = False
+        self._is_lost = False
+        self._warned: set[str] = set()
         self._codec = None if connection.has_control else codec_of(WireVersion.V0)
         self._held: deque[say.ServerMessage] = deque(maxlen=max(1, settings.max_held_out))
         self._on_lost = on_lost
@@ -129,12 +130,8 @@ class Client:
             self._on_lost(self, error.reason)
         except (MessageTooLargeError, WireError) as error:
             self._tally.dropped("unsendable")
-            log.warning(
-                "message_not_sent",
-                client=self.client_id,
-                message=getattr(message, "name", type(message).__name__),
-                reason=str(error),
-            )
+            name = getattr(message, "name", type(message).__name__)
+            self._warn_once(name, "message_not_sent", message=name, reason=str(error))
             if (instead := _excuse(message, error)) is not None:
                 self.send(instead)
 
@@ -150,12 +147,15 @@ class Client:
             self.connection.send(encoded.channel, encoded.frame, can_drop=can_drop)
         except SendBufferFullError:
             self._tally.dropped("client_slow")
-            if not self._is_slow:  # once: where one message finds no room, many follow
-                self._is_slow = True
-                reason = "it reads too slowly"
-                log.warning("messages_dropped", client=self.client_id, reason=reason)
+            self._warn_once("", "messages_dropped", reason="it reads too slowly")
         else:
             self._tally.sent[encoded.channel].inc()
+
+    def _warn_once(self, about: str, event: str, **facts: str) -> None:
+        """Log *event*, the first time *about* something alone: where one is, many follow."""
+        if about not in self._warned:
+            self._warned.add(about)
+            log.warning(event, client=self.client_id, **facts)
 
     def _encoded(self, message: say.ServerMessage, shared: Shared | None) -> Encoded | None:
         assert self._codec is not None

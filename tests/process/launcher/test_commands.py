@@ -15,6 +15,8 @@ import yaml
 from tests.process.cli import command_line, environment, reactor
 from tests.process.launcher.cluster import SCRIPTS, TOKEN, Cluster, bearing, soon, wait_for
 
+from reactor_runtime.scratch_folder import ScratchFolder
+
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(400)]
 EXAMPLE = Path(__file__).parents[3] / "examples" / "launch" / "all_reduce.yaml"
 MARK = f"TEST_MARK=commands-{os.getpid()}"
@@ -135,7 +137,10 @@ def test_nccl_without_cuda_is_refused_under_a_scheduler_too(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, status: int) -> None:
-    run = start("launch", str(write_job(tmp_path, "act.py", "sleep")), cwd=tmp_path)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    job = str(write_job(tmp_path, "act.py", "sleep"))
+    run = start("launch", job, cwd=tmp_path, TMPDIR=str(scratch))
     wait_for(lambda: len(list(tmp_path.glob("here-*"))) == 2, "both ranks run")
     run.send_signal(number)
     ended_at = time.monotonic()
@@ -143,6 +148,9 @@ def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, statu
     assert time.monotonic() - ended_at < soon(5 if number == signal.SIGKILL else 15)
     run.communicate(timeout=30)
     assert run.returncode == status
+    assert len(list(scratch.glob("reactor-launch-*"))) == (number == signal.SIGKILL)
+    ScratchFolder("launch", scratch).sweep()  # as the next one does first
+    assert list(scratch.glob("reactor-*")) == []
 
 
 def test_a_dry_run_shows_every_node_and_starts_nothing(tmp_path: Path) -> None:

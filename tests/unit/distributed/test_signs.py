@@ -68,7 +68,7 @@ def test_an_error_without_a_text_is_no_second_error() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    assert "cannot be had" in describe_failure(raised(Mute()), "warmup").message
+    assert "cannot be read" in describe_failure(raised(Mute()), "warmup").message
 
 
 def test_the_echo_of_anothers_end_is_told_from_an_error() -> None:

@@ -141,6 +141,40 @@ def test_what_the_server_says_is_what_the_page_reads(workshop: Path) -> None:
     assert read[4]["body"] == {"reason": "no media generated yet"}
 
 
+PEER = """
+import { Peer } from "./page/peer.js";
+const channels = {};
+globalThis.RTCPeerConnection = class {
+  createDataChannel(label) { return (channels[label] = { label }); }
+  close() {}
+};
+const peer = new Peer(null, "", [], []);
+for (const [label, hex] of FRAMES) {
+  const bytes = Uint8Array.from(Buffer.from(hex, "hex"));
+  channels[label].onmessage({ data: bytes.buffer });
+}
+console.log(JSON.stringify(peer.ending));
+"""
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("code", "told"), [("internal_error", "the session failed: X"), ("message_too_large", "")]
+)
+def test_what_is_said_before_an_end_is_its_detail_if_it_ends_anything(
+    workshop: Path, code: str, told: str
+) -> None:
+    error = pb.DataServerMessage(kind=3)
+    error.error.code, error.error.message = code, "the session failed: X"
+    ended = pb.ControlServerMessage(kind=3)
+    ended.session_ended.reason = "stopped"
+    frames = [("data", error), ("control", ended)]
+    said = [[label, frame.SerializeToString().hex()] for label, frame in frames]
+    script = PEER.replace("FRAMES", json.dumps(said))
+    ending = json.loads(run_node(workshop, "-", stdin=_module(script)))
+    assert ending == {"ended": True, "reason": "stopped", "detail": told}
+
+
 def _module(script: str) -> str:
     """Standard input is no module in every node; what it imports while it runs always is one."""
     names = re.findall(r'import \{ ([^}]+) \} from "([^"]+)";', script)

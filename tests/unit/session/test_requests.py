@@ -197,6 +197,21 @@ async def test_a_broadcast_too_large_for_one_client_is_told_to_it(started: Room)
     assert told.error.message.endswith("past your limit of 200")
 
 
+async def test_what_cannot_be_sent_is_logged_once_of_each_kind(
+    started: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    small = type(started.v1())(started.session, 5002, max_message_bytes=200)
+    small.open()
+    small.ping()
+    body = {"text": "x" * 500}
+    for name in ("painted", "drawn", "painted", "painted", "drawn"):
+        started.outlet.message(OutboundMessage(name=name, body=body, client_id=None))
+    await until(lambda: len(small.on_data) == 5)
+    assert [caplog.text.count(word) for word in ("message_not_sent", "drawn", "painted")] == [2] + [
+        1
+    ] * 2
+
+
 async def test_a_schema_too_large_for_the_channel_is_an_error(started: Room) -> None:
     viewer = type(started.v1())(started.session, 5002, max_message_bytes=100)
     viewer.open()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from aiortc import RTCSessionDescription
+from tests.e2e.strain import strain
 from tests.unit.webrtc.offers import application, offer, video
 from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Viewer, until
 
@@ -241,6 +242,21 @@ async def test_local_names_cost_no_time(
     assert time.perf_counter() - started < 0.9
 
 
+def silent_sockets() -> tuple[socket.socket, socket.socket]:
+    """Return a UDP and a TCP socket of one port, which take everything and say nothing."""
+    for _ in range(50):
+        mute = socket.create_server(("127.0.0.1", 0))
+        silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            silent.bind(mute.getsockname())
+        except OSError:  # somebody else has the UDP port of that number
+            mute.close()
+            silent.close()
+        else:
+            return silent, mute
+    raise AssertionError("no port is free for UDP and TCP")
+
+
 @pytest.mark.parametrize("form", ["stun:{}", "turn:{}", "turn:{}?transport=tcp", "turns:{}"])
 async def test_a_server_that_never_answers_delays_no_answer_by_a_second(
     make_signaling: MakeSignaling,
@@ -248,13 +264,8 @@ async def test_a_server_that_never_answers_delays_no_answer_by_a_second(
     listener: RecordingListener,
     form: str,
 ) -> None:
-    with (
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent,
-        socket.socket(socket.AF_INET, socket.SOCK_STREAM) as mute,
-    ):
-        silent.bind(("127.0.0.1", 0))
-        mute.bind(silent.getsockname())
-        mute.listen()
+    silent, mute = silent_sockets()
+    with silent, mute:
         uri = form.format(f"127.0.0.1:{silent.getsockname()[1]}")
         server = IceServer(uris=(uri,), username="u", credential="p")
         signaling = make_signaling(ice_servers=(server,))
@@ -264,15 +275,15 @@ async def test_a_server_that_never_answers_delays_no_answer_by_a_second(
         before = len(os.listdir("/proc/self/fd"))
         started = time.perf_counter()
         await signaling.offer(viewer.connection_id, sdp, viewer.mapping)
-        assert time.perf_counter() - started < 0.4
+        assert time.perf_counter() - started < 0.4 * strain()
         lags = []
         taking = asyncio.create_task(signaling.take_answer(viewer.connection_id, wait_s=1))
         while not taking.done():
             slept = time.perf_counter()
             await asyncio.sleep(0.01)
             lags.append(time.perf_counter() - slept)
-        assert time.perf_counter() - started < 1.2  # the servers had 0.8 s
-        assert max(lags) < 0.3
+        assert time.perf_counter() - started < 1.2 * strain()  # the servers had 0.8 s
+        assert max(lags) < 0.3 * strain()
         answer = await taking
         assert answer is not None
         await viewer.accept(answer)

@@ -35,6 +35,7 @@ export class EventFeed extends EventTarget {
   #server;
   #since = 0;
   #reading = null;
+  #isLocked = false; // the token is not right; the connection asks for it
 
   constructor(server) {
     super();
@@ -47,8 +48,14 @@ export class EventFeed extends EventTarget {
     this.#adjust();
   }
 
+  /** Another token is set. */
+  unlock() {
+    this.#isLocked = false;
+    this.#adjust();
+  }
+
   #adjust() {
-    if (document.hidden) {
+    if (document.hidden || this.#isLocked) {
       this.#reading?.abort();
       this.#reading = null;
     } else if (!this.#reading) {
@@ -64,7 +71,12 @@ export class EventFeed extends EventTarget {
         const response = await this.#server.events(this.#since, signal);
         backOff.reset();
         await this.#read(response.body.pipeThrough(new TextDecoderStream()).getReader());
-      } catch {
+      } catch (error) {
+        if (error.status === 401) {
+          this.#isLocked = true;
+          this.#adjust();
+          return;
+        }
         // The connection to the session is what tells a person of trouble; this is only extra.
       }
       await pause(backOff.next(), signal);

@@ -43,6 +43,7 @@ const notice = new Notice(find("chip"), find("notice"), {
   onToken: (token) => {
     server.token = token;
     connection.open();
+    events.unlock();
   },
 });
 

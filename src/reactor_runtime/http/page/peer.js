@@ -9,6 +9,7 @@ const ANSWER_TIMEOUT_MS = 12_000;
 const PING_MS = 5_000;
 const UNSTEADY_MS = 4_000;
 const MAX_MESSAGE_BYTES = 262_144;
+const ENDS_NOTHING = ["message_too_large"]; // errors that answer nothing, after which life goes on
 
 /** The connection could not be made: `code` is no_answer, no_path or no_channels. */
 export class PeerError extends Error {
@@ -176,7 +177,7 @@ export class Peer extends EventTarget {
 
   /** An error that answers nothing: before an end of the session it says why. */
   #complain(error) {
-    this.#problem = error.message;
+    if (!ENDS_NOTHING.includes(error.code)) this.#problem = error.message;
     this.#tell("problem", error);
   }
 
