@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rig import Runtime, Server, Viewer
@@ -21,12 +22,7 @@ class Crowd:
 
 def watch(side: Runtime, kind: str, count: int, window_s: float) -> Crowd:
     """Serve *count* viewers for a while: ``sdk`` ones that decode, or ``light`` ones."""
-    with Server(side) as server, contextlib.ExitStack() as stack:
-        viewers: list[Viewer] = []
-        for python, *flags in _programs(side, kind, count):
-            session = viewers[0].first.get("session") if viewers else None
-            viewers.append(Viewer(python, kind, *flags, session=session))
-            stack.callback(viewers[-1].quit)
+    with Server(side) as server, joined(side, kind, count) as viewers:
         time.sleep(3)
         begun, used = time.monotonic(), server.cpu_s()
         time.sleep(window_s)
@@ -34,6 +30,18 @@ def watch(side: Runtime, kind: str, count: int, window_s: float) -> Crowd:
         cores = (server.cpu_s() - used) / (ended - begun)
         rates = [viewer.ask(f"report {begun} {ended}")["fps"] for viewer in viewers]
     return Crowd(cores=cores, lowest_fps=min(rates), memory_mb=memory)
+
+
+@contextlib.contextmanager
+def joined(side: Runtime, kind: str, count: int) -> Iterator[list[Viewer]]:
+    """Let *count* viewers join the server's session until the block ends."""
+    with contextlib.ExitStack() as stack:
+        viewers: list[Viewer] = []
+        for python, *flags in _programs(side, kind, count):
+            session = viewers[0].first.get("session") if viewers else None
+            viewers.append(Viewer(python, kind, *flags, session=session))
+            stack.callback(viewers[-1].quit)
+        yield viewers
 
 
 def _programs(side: Runtime, kind: str, count: int) -> list[tuple[str, ...]]:

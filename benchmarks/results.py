@@ -17,6 +17,7 @@ TITLES = {
     "distributed": "Ranks",
     "scaling": "Scaling",
     "launcher": "Jobs over nodes",
+    "threads": "Where the server's CPU goes",
     "media": "The media part alone",
     "soak": "Two minutes as a session really is",
 }

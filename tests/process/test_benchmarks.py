@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-NAMES = ("serve", "distributed", "launcher", "media", "reconnect", "scaling", "soak")
+NAMES = ("serve", "distributed", "launcher", "media", "reconnect", "scaling", "soak", "threads")
 MACHINE = {
     "processor": "Some Processor",
     "cores": 2,

@@ -85,7 +85,7 @@ class LiveStream:
             for each in outputs
             if each.kind is TrackKind.VIDEO
         ]
-        self._audio = self._audio_lane(
+        self._audio = self._audio_lanes(
             [each.name for each in outputs if each.kind is TrackKind.AUDIO], settings
         )
         metrics.stream_fps.set_function(lambda: self._pacer.stats()["fps"])
@@ -95,7 +95,7 @@ class LiveStream:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the media threads; encoded frames are delivered on *loop*. Once per object."""
         self._is_running = True
-        for lane in (*self._video, self._audio):
+        for lane in (*self._video, *self._audio):
             lane.start(loop)
 
     def stop(self) -> None:
@@ -103,7 +103,7 @@ class LiveStream:
         if not self._is_running:
             return
         self._is_running = False
-        lanes = (*self._video, self._audio)
+        lanes = (*self._video, *self._audio)
         for lane in lanes:
             lane.tell_to_stop()
         for lane in lanes:
@@ -200,9 +200,9 @@ class LiveStream:
         for lane in self._video:
             if lane.track in tracks:
                 lane.tap = tap
-        for encoding in self._audio.encodings:
-            if encoding.track in tracks:
-                encoding.tap = tap
+        for sound in (encoding for lane in self._audio for encoding in lane.encodings):
+            if sound.track in tracks:
+                sound.tap = tap
 
     def stats(self) -> Mapping[str, Any]:
         """Return figures for operators: the queue and, per track, rates and encoders."""
@@ -228,7 +228,10 @@ class LiveStream:
         ]
         return VideoLane(name, self._pacer, encodings, clock=self._clock, figures=figures)
 
-    def _audio_lane(self, names: Sequence[str], settings: MediaSettings) -> AudioLane:
+    def _audio_lanes(self, names: Sequence[str], settings: MediaSettings) -> list[AudioLane]:
+        """Return one for all *names*; none without any, since each wakes with every picture."""
+        if not names:
+            return []
         encodings = [
             AudioEncoding(
                 name,
@@ -239,7 +242,7 @@ class LiveStream:
             )
             for name in names
         ]
-        return AudioLane(self._pacer, encodings, clock=self._clock)
+        return [AudioLane(self._pacer, encodings, clock=self._clock)]
 
 
 def _end_of(pacer: Pacer, clock: Clock) -> float:

@@ -70,7 +70,7 @@ class PictureMaker:
             width=wide,
             height=high,
             format="yuv420p",
-            interpolation="FAST_BILINEAR" if (wide, high) == (width, height) else "AREA",
+            interpolation="AREA",  # as fast as the fast ones where nothing shrinks, and exact
             threads=threads_for(width * height),
         )
 

@@ -339,6 +339,15 @@ async def test_figures_reach_stats_and_metrics() -> None:
     assert "reactor_stream_fps 25.0" in text
 
 
+async def test_each_picture_wakes_one_thread_where_there_is_no_sound(
+    make_stream: MakeStream,
+) -> None:
+    before = set(threading.enumerate())
+    make_stream()
+    (lane,) = set(threading.enumerate()) - before
+    assert "video" in lane.name
+
+
 async def test_stopping_ends_every_thread_and_lets_the_model_go(make_stream: MakeStream) -> None:
     before = set(threading.enumerate())
     stream = make_stream(video(), audio())

@@ -38,6 +38,14 @@ def test_a_picture_is_its_array(width: int, height: int) -> None:
         assert psnr(picture.frame.to_ndarray(format="rgb24"), rgb) > 35
 
 
+def test_brightness_is_what_the_standard_says() -> None:
+    noise = np.random.default_rng(5).normal(0, 12, (360, 640, 3))
+    rgb = np.clip(gradient(640, 360) + noise, 0, 255).astype(np.uint8)
+    (picture,) = PictureMaker().convert(rgb[None])
+    luma = 16 + rgb @ np.array([65.481, 128.553, 24.966]) / 255  # BT.601
+    assert psnr(as_rows(picture.frame.planes[0]), luma) > 55
+
+
 @pytest.mark.parametrize(("width", "height"), [(20_000, 4), (4, 20_000)])
 @pytest.mark.parametrize("codec", [Codec.VP8, Codec.H264])
 def test_a_picture_that_no_codec_takes_is_shrunk(codec: Codec, width: int, height: int) -> None:
