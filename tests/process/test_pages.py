@@ -1,6 +1,7 @@
 """What the pages of the documentation show runs as it stands; no page shows what nothing runs."""
 
 import contextlib
+import importlib
 import importlib.util
 import re
 import shlex
@@ -9,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.process.cli import environment, reactor
 
 from reactor_runtime.cli.main import app
 from reactor_runtime.manifest import load_config
+from reactor_runtime.testing import ModelHarness
 
 PRINTED = {"", "text", "console"}  # what is said, not what is run
 # Which test runs a snippet that the tests on its own page do not: by its file, or how it begins.
@@ -59,6 +61,10 @@ RUN_IN: dict[str, dict[str, str]] = {
     },
     "docs/launching.md": {"from reactor_runtime.offline": "process/test_pages.py"},
     "docs/metrics.md": {"curl": "process/test_pages.py"},
+    "docs/migrating.md": {
+        "reactor check": "process/test_pages.py",
+        "-        while True:": "process/test_pages.py",
+    },
     "docs/serving.md": {
         "export REACTOR_TURN": "process/test_pages.py",
         "turnserver": "process/test_pages.py",
@@ -104,6 +110,7 @@ def test_no_page_shows_what_nothing_runs(page: str) -> None:
         name = Path(key)
         is_run = name.stem.startswith("test_") or name.name == "reactor.yaml"
         is_run = is_run or f"from {name.stem} import" in own_tests or bool(found)
+        is_run = is_run or f'"{name.name}"' in own_tests
         assert block.language in PRINTED or is_run, f"{page}: nothing runs the snippet {key}"
     assert unused == set()
     for test in run_in.values():
@@ -130,7 +137,7 @@ def test_the_tests_of_a_page_pass(page: str, tmp_path: Path) -> None:
 def test_the_manifests_of_a_page_are_right(shown: Block, tmp_path: Path) -> None:
     manifest = tmp_path / "reactor.yaml"
     manifest.write_text(shown.text)
-    assert set(load_config(manifest).ignored) <= {"$schema"}
+    assert set(load_config(manifest).ignored) <= {"$schema", "apiVersion", "kind"}
 
 
 @pytest.mark.parametrize(("page", "line"), list(commands()))
@@ -150,6 +157,21 @@ def test_links_lead_somewhere() -> None:
         text = (ROOT / page).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
+
+
+def test_the_loop_of_the_page_on_migrating_takes_turns_after_its_diff(
+    tmp_path: Path, serve_model: Callable[..., ModelHarness], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "docs/migrating.md"
+    lines = snippet(page, "diff", "self.turns()").splitlines(keepends=True)
+    old, new = ("".join(line[1:] for line in lines if line[0] in kept) for kept in (" -", " +"))
+    source = snippet(page, "python", "# ripple.py")
+    assert source.count(old) == 1
+    (tmp_path / "ripple_in_turns.py").write_text(source.replace(old, new))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = importlib.import_module("ripple_in_turns").Ripple
+    client = serve_model(model, world_size=2).connect()
+    assert [frame.data[0, 0, 0] for frame in client.frames("main_video", count=3)] == [1, 2, 3]
 
 
 @pytest.mark.torch
