@@ -1,14 +1,15 @@
 """A WHEP player or WHIP publisher on GStreamer's webrtcbin: run by the system's Python, not ours.
 
-    /usr/bin/python3 gstreamer_client.py player|camera|microphone URL [TOKEN]
+    /usr/bin/python3 gstreamer_client.py player|trickling_player|camera|microphone URL [TOKEN]
 
 Prints one JSON object a line: what it plays (each picture's mean luma, the pitch of each half
 second of sound), ICE state and HTTP statuses. A line on its standard input ends it: it deletes its
-connection.
+connection. A trickling player offers before it has a candidate, and sends each as it is found.
 """
 
 import array
 import json
+import queue
 import sys
 import threading
 import urllib.request
@@ -34,6 +35,7 @@ HZ, RATE = 700, 48_000  # of the microphone; of what is measured
 RTC = "webrtcbin name=rtc bundle-policy=max-bundle"
 PARTS = {
     "player": RTC,
+    "trickling_player": RTC,
     "camera": "videotestsrc is-live=true pattern=solid-color foreground-color=0xffc8c8c8 "
     "! video/x-raw,width=320,height=180,framerate=15/1 ! vp8enc deadline=1 ! rtpvp8pay "
     f"! {VP8} ! {RTC}",
@@ -61,17 +63,21 @@ class Client:
         self.pipeline = Gst.Pipeline.new()
         self.pipeline.add(Gst.parse_bin_from_description(PARTS[WAY], False))
         self.rtc = self.pipeline.get_by_name("rtc")
-        self.resource = ""
+        self.resource = self.etag = ""
+        self.candidates: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.sound = array.array("h")
         directions = GstWebRTC.WebRTCRTPTransceiverDirection
-        if WAY == "player":
+        if WAY.endswith("player"):
             for caps in (VP8, OPUS):
                 self.rtc.emit("add-transceiver", directions.RECVONLY, Gst.Caps.from_string(caps))
             self.rtc.connect("pad-added", self.play)
         else:
             self.rtc.emit("get-transceiver", 0).set_property("direction", directions.SENDONLY)
         self.rtc.connect("on-negotiation-needed", self.offer)
-        self.rtc.connect("notify::ice-gathering-state", self.gathered)
+        if WAY == "trickling_player":
+            self.rtc.connect("on-ice-candidate", lambda _, __, text: self.candidates.put(text))
+        else:
+            self.rtc.connect("notify::ice-gathering-state", self.gathered)
         self.rtc.connect("notify::ice-connection-state", self.moved)
         self.pipeline.set_state(Gst.State.PLAYING)
 
@@ -81,17 +87,36 @@ class Client:
     def offered(self, promise: Gst.Promise, *_: object) -> None:
         reply = promise.get_reply()  # it owns the offer
         self.rtc.emit("set-local-description", reply.get_value("offer"), Gst.Promise.new())
+        if WAY == "trickling_player":
+            sdp = reply.get_value("offer").sdp.as_text()
+            threading.Thread(target=self.trickle, args=(sdp,), daemon=True).start()
 
     def gathered(self, rtc: Gst.Element, _: object) -> None:
         if rtc.get_property("ice-gathering-state") == GstWebRTC.WebRTCICEGatheringState.COMPLETE:
             threading.Thread(target=self.connect, daemon=True).start()
 
+    def trickle(self, sdp: str) -> None:
+        self.post(sdp)
+        ufrag = next(line for line in sdp.splitlines() if line.startswith("a=ice-ufrag:"))
+        headers = {"Content-Type": "application/trickle-ice-sdpfrag", "If-Match": self.etag}
+        while text := self.candidates.get():
+            fragment = f"{ufrag}\r\nm=video 9 RTP/AVP 0\r\na=mid:0\r\na={text}\r\n".encode()
+            request = urllib.request.Request(
+                self.resource, fragment, {**headers, **TOKEN}, method="PATCH"
+            )
+            with urllib.request.urlopen(request) as response:
+                say(patched=response.status)
+
     def connect(self) -> None:
-        sdp = self.rtc.get_property("local-description").sdp.as_text().encode()
+        self.post(self.rtc.get_property("local-description").sdp.as_text())
+
+    def post(self, offer: str) -> None:
+        sdp = offer.encode()
         request = urllib.request.Request(URL, sdp, {"Content-Type": "application/sdp", **TOKEN})
         with urllib.request.urlopen(request) as response:
             say(status=response.status)
             self.resource = URL.split("/wh")[0] + response.headers["Location"]
+            self.etag = response.headers["ETag"]
             _, message = GstSdp.SDPMessage.new_from_text(response.read().decode())
         answer = GstWebRTC.WebRTCSessionDescription.new(GstWebRTC.WebRTCSDPType.ANSWER, message)
         self.rtc.emit("set-remote-description", answer, Gst.Promise.new())

@@ -97,3 +97,18 @@ async def test_an_author_who_says_too_much_at_once_cuts_nobody_off() -> None:
             await viewer.frames(24)
             assert (await viewer.reactor.send_command("talk", {"count": 1, "size": 1})) is not None
             assert viewer.errors == []
+
+
+async def test_a_message_past_the_limit_is_refused_at_the_authors_send_by_name_and_size() -> None:
+    with serving("tests.models.talks_a_lot:TalksALot") as served:
+        async with viewing(served.url) as viewer:
+            await viewer.frames(5)
+            reply = await viewer.reactor.send_command("say_one", {"size": 200_000})
+            assert reply == {"type": "refused", "data": {"text": ""}}
+            assert len((await viewer.message("said"))["text"]) == 200_000
+            reply = await viewer.reactor.send_command("say_one", {"size": 300_000})
+            text = reply["data"]["text"]
+            for word in ("said", "262144", "3000"):
+                assert word in text.replace(",", ""), text
+            assert [m["type"] for m in viewer.messages].count("said") == 1
+            assert viewer.errors == []

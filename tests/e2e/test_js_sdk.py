@@ -334,6 +334,36 @@ async def test_it_is_told_why_the_operator_ends_a_session(
     tab.problems.clear()  # it reports the end of its data channel as an error
 
 
+# --- clips ---
+
+
+async def test_a_clip_is_promised_and_plays(browser: Chromium, page: str, server: Served) -> None:
+    with serving("tests.models.flashes_and_beeps:FlashesAndBeeps", "--record") as recorded:
+        async with viewing(browser, page.replace(server.url, recorded.url), recorded) as tab:
+            await frames(tab, 48, 30)
+            await send(tab, "requestClip", "runtime", duration_seconds=1)
+            clip = await message(tab, "clipReady", "notices")
+            assert clip["kind"] == "snap"
+            await send(tab, "requestRecording", "runtime")
+            await tab.wait_for(f"{NOTICES}.filter((type) => type === 'clipReady').length === 2")
+            address = json.dumps(recorded.url + clip["playlist_url"].replace("?", "/file?"))
+            played = await tab.evaluate(PLAY_CLIP.replace("ADDRESS", address))
+            assert (played["width"], played["duration"] >= 0.9) == (160, True)
+            assert tab.problems == []
+
+
+PLAY_CLIP = """(async () => {
+  let answer;
+  while ((answer = await fetch(ADDRESS)).status === 202) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  const film = document.createElement("video");
+  film.src = URL.createObjectURL(await answer.blob());
+  await new Promise((resolve) => film.addEventListener("loadeddata", resolve, { once: true }));
+  return { duration: film.duration, width: film.videoWidth };
+})()"""
+
+
 # --- its components, and its successor ---
 
 

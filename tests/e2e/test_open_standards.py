@@ -135,6 +135,15 @@ def offered(url: str, sdp: str, token: str = "") -> httpx.Response:
 
 @needs_gstreamer
 @needs_address
+async def test_gstreamer_trickles_its_candidates(painted: Served) -> None:
+    async with gstreamer("trickling_player", f"{painted.url}/whep") as player:
+        assert await player.until("patched") == 204
+        await player.until("luma", *range(45, 75))
+        await player.delete()
+
+
+@needs_gstreamer
+@needs_address
 async def test_sound_goes_in_from_a_publisher_and_out_to_a_player() -> None:
     with serving("tests.models.reads_a_microphone:ReadsAMicrophone") as served:
         async with (
