@@ -52,7 +52,7 @@ def logs(
     client = client_of(control, token_file)
     client.job(job_id)  # a control plane that is not there is waited for only once it was
     watch = JobWatch(client, job_id, node)
-    for glance in watch.follow(time.sleep) if follow else [watch.look()]:
+    for glance in watch.follow(time.sleep) if follow else watch.so_far():
         sys.stdout.buffer.write(glance.lines)
         sys.stdout.buffer.flush()
     return 0
@@ -72,5 +72,3 @@ def _print_nodes(record: "JobRecord") -> None:
         print(f"attempt {attempt.attempt_id} met at {attempt.endpoint or 'no endpoint yet'}")
         for task in attempt.tasks:
             print(f"  node {task.node_rank} on {task.agent_id} ({task.address}): {task.state}")
-            for note in task.notes:
-                print(f"    {note}")

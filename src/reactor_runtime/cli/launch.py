@@ -163,7 +163,11 @@ def show(
                 print(text, file=sys.stderr, flush=True)
             said = text
             if glance.lines:
+                if status is not None:
+                    status.stop()  # its line is no part of the log's
                 write_lines(glance.lines)
+                if status is not None:
+                    status.start()
             if check is not None and record.state is JobState.QUEUED:
                 check()
     return record

@@ -1,9 +1,10 @@
 """What passes between an agent and the control plane, as JSON; grouped by direction."""
 
+import ipaddress
 from enum import StrEnum
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.failures import RankFailure
@@ -18,6 +19,11 @@ class AgentStart(NamedTuple):
 
     agent_id: str
     incarnation: str
+
+
+def _is_literal(address: str) -> str:
+    ipaddress.ip_address(address)
+    return address
 
 
 # From the agent.
@@ -39,7 +45,7 @@ class NodeOffer(_Message):
     incarnation: str = Field(min_length=1, max_length=64)
     home: str = Field(default="", max_length=64)
     host_id: str = Field(max_length=256)
-    address: str = Field(max_length=64)
+    address: Annotated[str, AfterValidator(_is_literal)] = Field(max_length=64)
     interface: str = Field(max_length=64)
     procs: int = Field(ge=1, le=4096)
     devices: tuple[str, ...] = Field(default=(), max_length=1024)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.contracts import DistributedJob
+from reactor_runtime.launcher.network import is_loopback
 
 _NONE_SHARED = "and two processes cannot share one under nccl"
 
@@ -122,11 +123,6 @@ def _compatible(offers: Sequence[NodeOffer], count: int) -> tuple[NodeOffer, ...
             if len(same) >= count:
                 return tuple(same[:count])
     return None
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether only one host can reach *address*."""
-    return address.startswith("127.") or address == "::1"
 
 
 def _split_networks(seats: Sequence[Seat]) -> str:

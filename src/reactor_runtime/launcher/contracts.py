@@ -3,12 +3,14 @@
 import difflib
 import fnmatch
 import json
+import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,6 +26,7 @@ MAX_SPEC_BYTES = 256 * 1024
 SCRUBBED = ("PET_*", "MASTER_*", "RANK*", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
             "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_*", "TORCHELASTIC_*")  # fmt: skip
 _MODULE = "module:"
+_YEAR_S = 366 * 86400
 
 
 def is_scrubbed(name: str) -> bool:
@@ -35,11 +38,17 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-Text = Annotated[str, BeforeValidator(_as_text)]
+def _can_be_passed(value: str) -> str:
+    if "\0" in value:
+        raise ValueError("a NUL byte cannot be passed to a process")
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_as_text), AfterValidator(_can_be_passed)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Rendezvous(_Strict):
@@ -105,8 +114,8 @@ class DistributedJob(_Strict):
     source: str = "."
     rendezvous: Rendezvous = Rendezvous()
     failure_policy: Literal["fail_fast"] = "fail_fast"
-    timeout_s: float = Field(default=86400.0, gt=0)
-    comm_timeout_s: float = Field(default=60.0, gt=0)
+    timeout_s: float = Field(default=86400.0, gt=0, le=_YEAR_S)
+    comm_timeout_s: float = Field(default=60.0, gt=0, le=_YEAR_S)
     outputs: tuple[str, ...] = ()
     labels: dict[str, Text] = Field(default_factory=dict)
     max_attempts: int = 1
@@ -141,11 +150,18 @@ class DistributedJob(_Strict):
         for pattern in value:
             if PurePosixPath(pattern).is_absolute() or ".." in PurePosixPath(pattern).parts:
                 raise ValueError(f"{pattern!r} leaves the working directory")
+            try:
+                list(Path(os.devnull).glob(pattern))  # which only then looks at the pattern
+            except (ValueError, NotImplementedError) as error:
+                raise ValueError(f"{pattern!r} is no glob: {error}") from None
         return value
 
     @field_validator("env")
     @classmethod
     def _leaves_torchrun_alone(cls, value: dict[str, str]) -> dict[str, str]:
+        wrong = sorted(name for name in value if not name or "=" in name or "\0" in name)
+        if wrong:
+            raise ValueError(f"{wrong[0]!r} is no name of a variable")
         taken = sorted(name for name in value if is_scrubbed(name))
         if taken:
             raise ValueError(f"{', '.join(taken)}: the launcher sets these itself; leave them out")

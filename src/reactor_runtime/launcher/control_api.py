@@ -7,7 +7,8 @@ learns of a change at once; heartbeats are requests of their own.
 import asyncio
 import hmac
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -270,7 +271,7 @@ class _TokenGate:
 
 async def _bytes(request: Request, limit: int) -> bytes:
     parts, size = [], 0
-    async for chunk in _stream(request):
+    async for chunk in request.stream():
         size += len(chunk)
         if size > limit:
             raise SourceError("the request", f"has a body larger than {limit} bytes")
@@ -286,10 +287,6 @@ def _number(request: Request, name: str, least: int = 0) -> int:
     return int(text)
 
 
-def _stream(request: Request) -> AsyncIterator[bytes]:
-    return request.stream()
-
-
 async def _body(request: Request, kind: type[M]) -> M:
     return kind.model_validate_json(await _bytes(request, MAX_JSON_BYTES))
 
@@ -298,12 +295,11 @@ def _json(answer: BaseModel, status: int = 200) -> Response:
     return Response(answer.model_dump_json(), status, media_type="application/json")
 
 
-def _read(path: Any, offset: int) -> bytes:
+def _read(path: Path, offset: int) -> bytes:
     try:
         with path.open("rb") as file:
             file.seek(offset)
-            content: bytes = file.read(MAX_LOG_CHUNK)
-            return content
+            return file.read(MAX_LOG_CHUNK)
     except FileNotFoundError:
         return b""
 

@@ -4,8 +4,10 @@ import http.client
 import json
 import shutil
 import socket
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Event
 from typing import IO
 from urllib.parse import urlsplit
 
@@ -13,6 +15,24 @@ from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
 
 REQUEST_S = 5.0
 TRANSFER_S = 300.0
+_RETRY_S = 0.5
+
+
+def persist(call: Callable[[], None], patience_s: float, stop: Event) -> None:
+    """Do *call* again and again until the control plane is there.
+
+    Raises:
+        ControlPlaneAbsentError: It was not for *patience_s*, or until *stop* was set.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            call()
+        except ControlPlaneAbsentError:
+            if time.monotonic() > deadline or stop.wait(_RETRY_S):
+                raise
+        else:
+            return
 
 
 class ControlLink:

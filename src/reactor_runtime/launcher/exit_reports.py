@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.plan import TaskPlan
@@ -24,17 +25,10 @@ def rank_failures(task: TaskPlan, log_dir: Path, torchrun_log: Path) -> list[Ran
         said = _read_report(files[0]) if files else None
         if said is None and local not in codes:
             continue
-        kind, message, traceback, exit_code = said or ("", "", "", None)
-        failures.append(
-            RankFailure(
-                node_rank=task.node_rank,
-                rank=rank,
-                exit_code=codes.get(local, exit_code),
-                kind=kind,
-                message=message,
-                traceback=traceback,
-            )
-        )
+        failure = RankFailure(node_rank=task.node_rank, rank=rank, **(said or {}))
+        if local in codes:
+            failure = failure.model_copy(update={"exit_code": codes[local]})
+        failures.append(failure)
     return failures
 
 
@@ -46,7 +40,8 @@ def exit_codes(torchrun_says: str) -> dict[int, int]:
     return found
 
 
-def _read_report(path: Path) -> tuple[str, str, str, int | None] | None:
+def _read_report(path: Path) -> dict[str, Any] | None:
+    """Return what a rank has said of its end, as fields of a ``RankFailure``."""
     try:
         tree = json.loads(_text(path))["message"]
         extra = tree.get("extraInfo", {}) if isinstance(tree, dict) else {}
@@ -56,11 +51,16 @@ def _read_report(path: Path) -> tuple[str, str, str, int | None] | None:
     kind, colon, message = said.partition(": ")
     if not colon or not kind.isidentifier():
         kind, message = "", said
-    code = extra.get("exit_code")
-    stack = str(extra.get("py_callstack", ""))[-_MAX_TRACEBACK:]
     if kind == "SystemExit":
         kind, message = "", ""
-    return kind, message[:_MAX_MESSAGE], stack, code if isinstance(code, int) else None
+    code, at = extra.get("exit_code"), extra.get("time_s")
+    return {
+        "kind": kind,
+        "message": message[:_MAX_MESSAGE],
+        "traceback": str(extra.get("py_callstack", ""))[-_MAX_TRACEBACK:],
+        "exit_code": code if isinstance(code, int) else None,
+        "at": at if isinstance(at, float) else None,
+    }
 
 
 def _text(path: Path) -> str:

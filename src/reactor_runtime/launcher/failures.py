@@ -12,11 +12,13 @@ from enum import IntEnum
 from pydantic import BaseModel, ConfigDict
 
 _EFFECTS = re.compile(
-    r"Connection (closed|reset) by peer|connection was (closed|reset)|Broken pipe|gloo|NCCL|"
-    r"DistBackendError|DistNetworkError|DistStoreError|Timed out waiting|"
+    r"Connection (closed|reset) by peer|connection was (closed|reset)|Broken pipe|\bgloo/|"
+    r"Gloo \w+ failed|NCCL error|Timed out waiting|Application timeout|"
     r"Connect(ion)? (refused|timed? ?out)|recvBytes failed|remote process exited",
     re.IGNORECASE,
 )
+# What collectives raise; an exception of any other type is the script's own, whatever it says.
+_EFFECT_KINDS = re.compile(r"RuntimeError|TimeoutError|OSError|BrokenPipeError|Connection\w*Error")
 
 
 class Gravity(IntEnum):
@@ -38,6 +40,8 @@ class RankFailure(BaseModel):
         kind: Name of the exception's type, empty when there was none.
         message: What it said.
         traceback: The exception's traceback.
+        at: When the rank said so, in seconds since the epoch by its node's clock; ``None`` when it
+            died without a word.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,6 +52,7 @@ class RankFailure(BaseModel):
     kind: str = ""
     message: str = ""
     traceback: str = ""
+    at: float | None = None
 
     @property
     def gravity(self) -> Gravity:
@@ -56,7 +61,10 @@ class RankFailure(BaseModel):
             return Gravity.NODE
         if self.exit_code == -signal.SIGTERM:
             return Gravity.STOPPED
-        is_effect = bool(_EFFECTS.search(f"{self.kind}: {self.message}"))
+        if self.kind.startswith("Dist"):  # torch.distributed's own
+            return Gravity.COLLECTIVE
+        can_be_effect = bool(_EFFECT_KINDS.fullmatch(self.kind))
+        is_effect = can_be_effect and bool(_EFFECTS.search(self.message))
         return Gravity.COLLECTIVE if is_effect else Gravity.OWN
 
     @property
@@ -75,8 +83,12 @@ class RankFailure(BaseModel):
 
 
 def first_cause(failures: Sequence[RankFailure]) -> tuple[RankFailure, ...]:
-    """Return *failures*, cause first: by gravity, then in the order of their arrival."""
-    return tuple(sorted(failures, key=lambda failure: failure.gravity))
+    """Return *failures*, cause first: by gravity, then by time.
+
+    A peer that ends by itself because another has gone says when; who died without a word was
+    before it.
+    """
+    return tuple(sorted(failures, key=lambda failure: (failure.gravity, failure.at or 0.0)))
 
 
 def _ending(exit_code: int | None) -> str:

@@ -149,6 +149,8 @@ def lost(record: JobRecord, node_rank: int, why: str) -> JobRecord:
         return record
     task = attempt.tasks[node_rank]
     update: dict[str, object] = {"is_delivered": True}
+    if not task.is_delivered:
+        update["notes"] = ("its agent was lost: its outputs and the end of its log may be missing",)
     if not task.state.is_final:
         failure = RankFailure(node_rank=node_rank, message=why)
         update |= {
@@ -175,7 +177,7 @@ def freed(record: JobRecord, does_hold: Callable[[TaskRecord], bool]) -> JobReco
 
 
 def failed_as_a_whole(record: JobRecord, failure: RankFailure) -> JobRecord:
-    """Return *record* failed by a node that is not to blame for a process, but never came."""
+    """Return *record* failed by a node that never came, none of whose processes is to blame."""
     attempt = record.attempt
     if attempt is None or record.state not in {JobState.STARTING, JobState.RUNNING}:
         return record

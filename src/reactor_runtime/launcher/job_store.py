@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reactor_runtime.errors import UnknownJobError
+from reactor_runtime.errors import SettingError, UnknownJobError
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.job_record import JobRecord
 
@@ -24,12 +24,17 @@ class JobStore:
     """The control plane's memory. Safe to use from any thread; ``change`` nests in none."""
 
     def __init__(self, path: Path | str = ":memory:") -> None:
-        """Open the file at *path*, making it when there is none."""
+        """Open the file at *path* for nobody else, making it when there is none.
+
+        Raises:
+            SettingError: Another control plane has it, or it is no file of one.
+        """
         self._lock = threading.RLock()
-        self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute("PRAGMA synchronous = NORMAL")
-        self._database.executescript(_SCHEMA)
+        try:
+            self._database = _opened(path)
+        except sqlite3.DatabaseError as error:
+            wanted = "a state file that no other control plane has, or a new one"
+            raise SettingError("--state", f"{path} ({error})", wanted) from error
 
     def close(self) -> None:
         """Close the file."""
@@ -118,3 +123,16 @@ class JobStore:
         with self._lock:
             row: tuple[str, ...] | None = self._database.execute(statement, values).fetchone()
             return row
+
+
+def _opened(path: Path | str) -> sqlite3.Connection:
+    database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    try:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.executescript(f"BEGIN EXCLUSIVE; {_SCHEMA} COMMIT;")  # now, not at the first job
+    except sqlite3.DatabaseError:
+        database.close()
+        raise
+    return database

@@ -11,15 +11,23 @@ from reactor_runtime.launcher.job_state import JobState
 
 POLL_S = 0.2
 PATIENCE_S = 60.0  # of a control plane that is started again, or has no time
+_MOST_BYTES = 8 * 1024**2  # of lines in one look
 _STATUSES = {JobState.SUCCEEDED: 0, JobState.CANCELLED: 130}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glance:
-    """What one look has shown: the job, and the log lines since the look before."""
+    """What one look has shown.
+
+    Attributes:
+        record: The job.
+        lines: Log lines since the look before.
+        is_whole: Whether there were no more at that moment.
+    """
 
     record: JobRecord
     lines: bytes
+    is_whole: bool
 
 
 class JobWatch:
@@ -30,13 +38,24 @@ class JobWatch:
         self._offsets: dict[tuple[str, int], int] = {}
 
     def look(self) -> Glance:
-        """Return the job as it is, and every log line up to then."""
+        """Return the job as it is, and the log lines up to then, as far as a look can hold them."""
         record = self._client.job(self._job_id)
-        lines, offsets = b"", dict(self._offsets)
+        parts, offsets, size = [], dict(self._offsets), 0
         for part in self._new_lines(record, offsets):
-            lines += part
-        self._offsets = offsets  # only now: what could not be had whole is asked for again
-        return Glance(record=record, lines=lines)
+            parts.append(part)
+            size += len(part)
+            if size > _MOST_BYTES:
+                break
+        self._offsets = offsets  # only now: what could not be had is asked for again
+        return Glance(record=record, lines=b"".join(parts), is_whole=size <= _MOST_BYTES)
+
+    def so_far(self) -> Iterator[Glance]:
+        """Look until there are no more lines."""
+        is_whole = False
+        while not is_whole:
+            glance = self.look()
+            is_whole = glance.is_whole
+            yield glance
 
     def follow(self, pause: Callable[[float], object]) -> Iterator[Glance]:
         """Look again and again until the job is over; *pause* waits some seconds in between.
@@ -54,6 +73,8 @@ class JobWatch:
             else:
                 answered_at = time.monotonic()
                 yield glance
+                if not glance.is_whole:
+                    continue
                 if glance.record.state.is_final:
                     return
             pause(POLL_S)
@@ -76,10 +97,12 @@ def exit_status(record: JobRecord) -> int:
 
 def result_lines(record: JobRecord) -> list[str]:
     """Return the result in words: the first cause with its traceback, the rest under it."""
-    if record.state is not JobState.FAILED:
-        return [f"job {record.job_id} {record.state}"]
-    lines = [f"job {record.job_id} failed: {record.reason}"]
-    if record.causes and record.causes[0].traceback:
-        lines += [f"  {line}" for line in record.causes[0].traceback.rstrip().splitlines()]
-    lines += [f"  then: {cause.sentence}" for cause in record.causes[1:]]
-    return lines
+    if record.state is JobState.FAILED:
+        lines = [f"job {record.job_id} failed: {record.reason}"]
+        if record.causes and record.causes[0].traceback:
+            lines += [f"  {line}" for line in record.causes[0].traceback.rstrip().splitlines()]
+        lines += [f"  then: {cause.sentence}" for cause in record.causes[1:]]
+    else:
+        lines = [f"job {record.job_id} {record.state}"]
+    tasks = record.attempt.tasks if record.attempt else ()
+    return [*lines, *(f"  node {t.node_rank}: {note}" for t in tasks for note in t.notes)]

@@ -1,5 +1,6 @@
 """Which interface and address a node shows to its peers."""
 
+import ipaddress
 import socket
 import struct
 import sys
@@ -27,12 +28,12 @@ class NodeAddress:
     @property
     def is_loopback(self) -> bool:
         """Whether only this host can reach it."""
-        return self.address.startswith("127.") or self.address == "::1"
+        return is_loopback(self.address)
 
-    @property
-    def family(self) -> str:
-        """``ipv4`` or ``ipv6``."""
-        return "ipv6" if ":" in self.address else "ipv4"
+
+def is_loopback(address: str) -> bool:
+    """Return whether only one host can reach *address*, a literal."""
+    return ipaddress.ip_address(address).is_loopback
 
 
 def choose_address(

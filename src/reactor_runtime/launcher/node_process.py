@@ -23,6 +23,7 @@ from reactor_runtime.launcher.torchrun import (
 )
 
 _POLL_S = 0.1
+_END_S = 15.0  # longer than a keeper's grace and sweep
 
 
 def place_here(
@@ -90,11 +91,26 @@ class NodeProcess:
             sink: Takes tagged log lines.
             stop: Once set, the task is cancelled.
         """
+        keeper = self._keeper = self._start(silence_s)
+        try:
+            self._follow(keeper, sink, stop)
+        finally:
+            self._end(keeper)
+        return self._verdict(keeper.returncode, was_stopped=stop.is_set())
+
+    def assure(self) -> None:
+        """Tell the keeper that somebody still wants the task."""
+        self._say(b".")
+
+    def cancel(self) -> None:
+        """Have the keeper end the task: SIGTERM, then SIGKILL."""
+        self._say(b"c")
+
+    def _start(self, silence_s: float) -> "subprocess.Popen[bytes]":
         self._log_dir.mkdir(parents=True, exist_ok=True)
         job = self._task.job
-        log = NodeLog(job.name, self._task.node_rank, self._task.ranks[0], job.procs_per_worker)
         with self._torchrun_log.open("wb") as output:
-            keeper = subprocess.Popen(
+            return subprocess.Popen(
                 keeper_argv(self._argv, self._python, silence_s, job.timeout_s),
                 cwd=self._work_dir,
                 env={
@@ -108,28 +124,33 @@ class NodeProcess:
                 start_new_session=True,
                 pass_fds=self._held,
             )
-            self._keeper = keeper
+
+    def _follow(
+        self, keeper: "subprocess.Popen[bytes]", sink: Callable[[bytes], None], stop: Event
+    ) -> None:
+        """Hand on what is printed until the keeper has ended, which *stop* has it do."""
+        task = self._task
+        log = NodeLog(task.job.name, task.node_rank, task.ranks[0], task.job.procs_per_worker)
         is_cancelled = False
         while keeper.poll() is None:
-            if stop.wait(0 if is_cancelled else _POLL_S) and not is_cancelled:
-                is_cancelled = True
-                self.cancel()
             if is_cancelled:
                 _wait_a_little(keeper)
+            elif stop.wait(_POLL_S):
+                is_cancelled = True
+                self.cancel()
             for lines in log.poll(self._log_dir, self._torchrun_log):
                 sink(lines)
-        self._close_pipe(keeper)
         for lines in log.poll(self._log_dir, self._torchrun_log, is_last=True):
             sink(lines)
-        return self._verdict(keeper.returncode, was_stopped=stop.is_set())
 
-    def assure(self) -> None:
-        """Tell the keeper that somebody still wants the task."""
-        self._say(b".")
-
-    def cancel(self) -> None:
-        """Have the keeper end the task: SIGTERM, then SIGKILL."""
-        self._say(b"c")
+    def _end(self, keeper: "subprocess.Popen[bytes]") -> None:
+        """Return when the keeper is gone: the end of its input tells it to take all along."""
+        self._close_pipe(keeper)
+        try:
+            keeper.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            keeper.kill()
+            keeper.wait()
 
     def _say(self, word: bytes) -> None:
         with self._lock:

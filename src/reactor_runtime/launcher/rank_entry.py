@@ -36,14 +36,16 @@ def main() -> None:
     except SystemExit as error:
         if error.code in (None, 0):
             raise
+        error.__traceback__ = _from_the_script(error)
         code = error.code if isinstance(error.code, int) else 1
         _write_report(error, code)
         if code != error.code:
             sys.stderr.write(f"{error.code}\n")
         leave(code)
     except BaseException as error:  # noqa: BLE001 - the top of a process
+        error.__traceback__ = _from_the_script(error)
         _write_report(error, 1)
-        sys.excepthook(type(error), error, _from_the_script(error))
+        sys.excepthook(type(error), error, error.__traceback__)
         leave(1)
 
 
@@ -79,13 +81,15 @@ def _write_report(error: BaseException, exit_code: int) -> None:
     path = os.environ.get("TORCHELASTIC_ERROR_FILE")
     if not path:
         return
-    text = "".join(traceback.format_exception(type(error), error, _from_the_script(error)))
+    now = time.time()
+    text = "".join(traceback.format_exception(error))
     report = {
         "message": {
             "message": f"{type(error).__name__}: {error}",
             "extraInfo": {
                 "py_callstack": text[-16000:],
-                "timestamp": str(int(time.time())),
+                "timestamp": str(int(now)),  # torchrun's own field, which it reads as an int
+                "time_s": now,
                 "exit_code": exit_code,
             },
         }

@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
 from reactor_runtime.launcher.agent_messages import Report
 from reactor_runtime.launcher.control_client import ControlClient
@@ -27,7 +29,7 @@ class ReportSpool:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._client, self._on_refused = folder, client, on_refused
         self._last = max((int(path.stem) for path in folder.glob("*.json")), default=0)
-        self._lock = threading.Lock()
+        self._lock, self._sending = threading.Lock(), threading.Lock()
         self._more = threading.Event()
         self._is_open = True
 
@@ -52,8 +54,15 @@ class ReportSpool:
 
     def drain(self) -> bool:
         """Send what waits; return whether the control plane was there."""
+        with self._sending:  # one thread at a time, so that each is sent once and in order
+            return self._send_all()
+
+    def _send_all(self) -> bool:
         for path in self._waiting():
-            report = Report.model_validate_json(path.read_bytes())
+            report = _read(path)
+            if report is None:
+                path.unlink()
+                continue
             try:
                 self._client.report(report)
             except ControlPlaneAbsentError:
@@ -64,7 +73,7 @@ class ReportSpool:
                 _LOG.error("report_refused", attempt=report.attempt_id, reason=error.reason)
                 if error.status == _CONFLICT:
                     self._on_refused(report, error.reason)
-            path.unlink(missing_ok=True)
+            path.unlink()
         return True
 
     def close(self) -> None:
@@ -74,3 +83,11 @@ class ReportSpool:
 
     def _waiting(self) -> list[Path]:
         return sorted(self._folder.glob("*.json"))
+
+
+def _read(path: Path) -> Report | None:
+    try:
+        return Report.model_validate_json(path.read_bytes())
+    except ValidationError as error:  # another version's; it must not keep back those behind it
+        _LOG.error("report_unreadable", file=str(path), reason=str(error))
+        return None

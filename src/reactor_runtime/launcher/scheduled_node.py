@@ -4,7 +4,6 @@ The store of node 0 is all the nodes have in common. Through it they meet, give 
 how they ended, and learn of the first failure; node 0 keeps it until all have heard.
 """
 
-import json
 import socket
 import threading
 import time
@@ -20,6 +19,15 @@ from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.failures import RankFailure, first_cause
 from reactor_runtime.launcher.meeting import Place, meet
 from reactor_runtime.launcher.network import NodeAddress, choose_address
+from reactor_runtime.launcher.node_beats import (
+    ENDED,
+    FAILED,
+    HEARTBEAT_S,
+    LIMIT_S,
+    NodeBeats,
+    failures_from_text,
+    failures_to_text,
+)
 from reactor_runtime.launcher.node_process import NodeProcess, own_cores, place_here
 from reactor_runtime.launcher.plan import plan_group
 from reactor_runtime.launcher.rendezvous_store import (
@@ -31,11 +39,8 @@ from reactor_runtime.launcher.rendezvous_store import (
 from reactor_runtime.launcher.scheduler_env import SchedulerPlace
 from reactor_runtime.scratch_folder import ScratchFolder
 
-HEARTBEAT_S = 1.0
-LIMIT_S = 10.0
 _FAREWELL_S = 15.0
 _ASK_S = 5.0
-_FAILED, _ENDED = "failed", "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,9 +130,9 @@ class ScheduledNode:
             failures = [RankFailure(node_rank=rank, message="told to stop")]
         text = failures_to_text(failures)
         try:
-            within(_ASK_S, lambda: client.set(f"{_ENDED}/{rank}", text), "the store", rank)
+            within(_ASK_S, lambda: client.set(f"{ENDED}/{rank}", text), "the store", rank)
             if failures:
-                within(_ASK_S, lambda: client.set(_FAILED, text), "the store", rank)
+                within(_ASK_S, lambda: client.set(FAILED, text), "the store", rank)
             others = within(
                 self._job.timeout_s + _FAREWELL_S, lambda: self._farewell(client), "ends", rank
             )
@@ -144,10 +149,10 @@ class ScheduledNode:
         patience: float | None = None
         ranks -= {failure.node_rank for failure in self._foreign if failure.rank is None}
         while ranks:
-            for rank in [r for r in ranks if client.has(f"{_ENDED}/{r}")]:
+            for rank in [r for r in ranks if client.has(f"{ENDED}/{r}")]:
                 ranks.discard(rank)
-                found += failures_from_text(client.get(f"{_ENDED}/{rank}"))
-            if client.has(_FAILED) or self._foreign:
+                found += failures_from_text(client.get(f"{ENDED}/{rank}"))
+            if client.has(FAILED) or self._foreign:
                 patience = patience or time.monotonic() + LIMIT_S / 2
             if patience is not None and time.monotonic() > patience:
                 break
@@ -166,7 +171,7 @@ class ScheduledNode:
 
     def _watch(self, endpoint: str) -> None:
         """Give signs of life, look for those of others, and for the first failure."""
-        beats = Beats(self._place)
+        beats = NodeBeats(self._place)
         try:
             client = StoreClient(endpoint, self._place.run_id, LIMIT_S)
             while not self._is_over.is_set():
@@ -185,38 +190,6 @@ class ScheduledNode:
                 self._stop.set()
 
 
-class Beats:
-    """What this node has heard of the others, by its own monotonic clock."""
-
-    def __init__(self, place: SchedulerPlace) -> None:
-        self._place = place
-        now = time.monotonic()
-        self._heard = {r: ("", now) for r in range(place.num_workers) if r != place.node_rank}
-        self._count = 0
-        self._looked_at = now
-
-    def exchange(self, client: StoreClient) -> list[RankFailure]:
-        """Write a beat, read the others'; return what has failed, if anything has."""
-        self._count += 1
-        client.set(f"beat/{self._place.node_rank}", str(self._count))
-        if client.has(_FAILED):
-            return failures_from_text(client.get(_FAILED))
-        now = time.monotonic()
-        has_paused = now - self._looked_at > LIMIT_S / 2
-        self._looked_at = now
-        for rank, (known, since) in self._heard.items():
-            beat = client.get(f"beat/{rank}") if client.has(f"beat/{rank}") else ""
-            if beat != known or has_paused or client.has(f"{_ENDED}/{rank}"):
-                self._heard[rank] = (beat, now)
-            elif now - since > LIMIT_S:
-                failure = RankFailure(
-                    node_rank=rank, message=f"lost: no heartbeat for {LIMIT_S:g} s"
-                )
-                client.set(_FAILED, failures_to_text([failure]))
-                return [failure]
-        return []
-
-
 def _with_hint(error: RendezvousError, address: NodeAddress) -> RendezvousError:
     if not address.is_loopback:
         return error
@@ -225,16 +198,6 @@ def _with_hint(error: RendezvousError, address: NodeAddress) -> RendezvousError:
         "host can reach; name the network in rendezvous.interface"
     )
     return RendezvousError(error.node_rank, f"{error.reason}; {hint}")
-
-
-def failures_to_text(failures: list[RankFailure]) -> str:
-    """Return *failures* as JSON, for the store."""
-    return json.dumps([failure.model_dump() for failure in failures])
-
-
-def failures_from_text(text: str) -> list[RankFailure]:
-    """Return what ``failures_to_text`` was given."""
-    return [RankFailure.model_validate(tree) for tree in json.loads(text)]
 
 
 def resolved(name: str, within_s: float) -> str:

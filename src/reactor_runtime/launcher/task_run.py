@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError, NodeNetworkError
@@ -18,6 +19,7 @@ from reactor_runtime.launcher.agent_messages import (
 )
 from reactor_runtime.launcher.checkpoints import newest_checkpoint
 from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.launcher.control_link import persist
 from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.log_shipper import LogShipper
 from reactor_runtime.launcher.meeting import Place, meet
@@ -30,7 +32,6 @@ from reactor_runtime.launcher.store_contact import StoreContact
 from reactor_runtime.log import get_logger
 
 _LOG = get_logger("reactor_runtime.launcher")
-_RETRY_S = 0.5
 Body = Published | Started | Ended | Delivered
 
 
@@ -107,10 +108,7 @@ class TaskRun:
         kept = () if outcome is Outcome.CANCELLED else tuple(failures)
         self._say(Ended(outcome=outcome, failures=kept))
         _LOG.info("task_ended", attempt=order.attempt_id, node_rank=order.node_rank, how=outcome)
-        notes = tuple(self._send_outputs())
-        if not logs.finish(self._node.patience_s):
-            notes = (*notes, "the end of the log could not be delivered")
-        self._say(Delivered(notes=notes))
+        self._say(Delivered(notes=tuple(self._deliver(logs))))
 
     def _work(self, logs: LogShipper) -> tuple[Outcome, list[RankFailure]]:
         if self._stop.is_set():
@@ -160,8 +158,9 @@ class TaskRun:
         return self._store.endpoint
 
     def _unpack(self) -> None:
-        archive = self._folder / "source.tar.gz"
-        self._node.client.files.fetch_source(self._order.source, archive)
+        archive, files = self._folder / "source.tar.gz", self._node.client.files
+        fetch = partial(files.fetch_source, self._order.source, archive)
+        persist(fetch, self._order.job.rendezvous.join_timeout_s, self._stop)
         unpack_source(archive, self._work_dir, self._order.source)
         archive.unlink()
 
@@ -173,24 +172,24 @@ class TaskRun:
     def _work_dir(self) -> Path:
         return self._folder / "work"
 
+    def _deliver(self, logs: LogShipper) -> Iterator[str]:
+        """Send outputs and the end of the log; yield a note for each thing that was not sent."""
+        try:
+            yield from self._send_outputs()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the job must not wait for it
+            yield f"the outputs could not be read: {error!r}"
+        if not logs.finish(self._node.patience_s):
+            yield "the end of the log could not be delivered"
+
     def _send_outputs(self) -> Iterator[str]:
-        """Send what matches the globs; yield a note for each file that could not be sent."""
+        order, files = self._order, self._node.client.files
         deadline = time.monotonic() + self._node.patience_s
-        for name, path in sorted(matching(self._work_dir, self._order.job.outputs).items()):
-            while True:
-                try:
-                    self._node.client.files.send_output(
-                        self._order.job_id, self._order.node_rank, name, path
-                    )
-                    break
-                except ControlPlaneAbsentError as error:
-                    if time.monotonic() > deadline:
-                        yield f"{name}: {error}"
-                        break
-                    time.sleep(_RETRY_S)
-                except (ControlPlaneError, OSError) as error:
-                    yield f"{name}: {error}"
-                    break
+        for name, path in sorted(matching(self._work_dir, order.job.outputs).items()):
+            send = partial(files.send_output, order.job_id, order.node_rank, name, path)
+            try:
+                persist(send, deadline - time.monotonic(), threading.Event())
+            except (ControlPlaneAbsentError, ControlPlaneError, OSError) as error:
+                yield f"{name}: {error}"
 
 
 def matching(folder: Path, patterns: tuple[str, ...]) -> dict[str, Path]:

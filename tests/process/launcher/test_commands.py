@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import pty
+import re
 import shutil
 import signal
 import socket
@@ -135,6 +137,26 @@ def test_nccl_without_cuda_is_refused_under_a_scheduler_too(tmp_path: Path) -> N
     assert "nccl, and node 1 has no CUDA device; wanted gloo, or other nodes" in err
 
 
+def test_nccl_on_cuda_runs_one_process_per_device_and_refuses_more(tmp_path: Path) -> None:
+    import torch
+
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device: what runs under nccl is not run here")
+    devices = torch.cuda.device_count()
+    one = {"comm_backend": "nccl", "num_workers": 1}
+    job = write_job(tmp_path, "gloo.py", "sum", **one)
+    run = start("launch", str(job), cwd=tmp_path)
+    out, err = run.communicate(timeout=200)
+    assert run.returncode == 0, err
+    assert "rank 0 of 1: the sum is 0" in out
+    job.write_text(job.read_text() + f"\nprocs_per_worker: {devices + 1}\n")
+    run = start("launch", str(job), cwd=tmp_path)
+    _, err = run.communicate(timeout=200)
+    assert run.returncode == 1
+    assert f"node agent0 has {devices} CUDA devices for {devices + 1} processes" in err
+    assert "two processes cannot share one under nccl" in err
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, status: int) -> None:
     scratch = tmp_path / "scratch"
@@ -153,14 +175,68 @@ def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, statu
     assert list(scratch.glob("reactor-*")) == []
 
 
+PLANNED = """\
+node {node} of 2: ranks {ranks} of 4
+  GLOO_SOCKET_IFNAME=INTERFACE
+  GPULAYER_COMM_BACKEND=gloo
+  MASTER_ADDR=ADDRESS_OF_NODE_0
+  MASTER_PORT=PORT
+  NCCL_SOCKET_IFNAME=INTERFACE
+  OMP_NUM_THREADS=1
+  PYTHONHASHSEED=0
+  PYTHONUNBUFFERED=1
+  REACTOR_ATTEMPT_ID=ATTEMPT
+  REACTOR_COMM_BACKEND=gloo
+  REACTOR_COMM_TIMEOUT_S=30
+  REACTOR_JOB_NAME=all_reduce
+  REACTOR_NODE_RANK={node}
+  TORCHELASTIC_USE_AGENT_STORE=True
+  TORCH_ELASTIC_SHUTDOWN_TIMEOUT=2
+  python -m reactor_runtime.launcher.task_keeper --grace 3 --silence 300 --timeout 120 -- \
+python -m torch.distributed.run --nnodes 2 --nproc-per-node 2 --node-rank {node} \
+--rdzv-backend static --rdzv-id ATTEMPT --rdzv-conf timeout=60 \
+--master-addr ADDRESS_OF_NODE_0 --master-port PORT --local-addr ADDRESS --max-restarts 0 \
+--monitor-interval 0.1 --redirects 3 --log-dir LOGS --role all_reduce \
+-m reactor_runtime.launcher.rank_entry all_reduce.py
+
+"""
+
+
 def test_a_dry_run_shows_every_node_and_starts_nothing(tmp_path: Path) -> None:
     ran = reactor("launch", str(EXAMPLE), "--dry-run", cwd=tmp_path)
     assert ran.status == 0
-    assert "node 0 of 2: ranks 0, 1 of 4" in ran.out
-    assert "node 1 of 2: ranks 2, 3 of 4" in ran.out
-    assert ran.out.count("-m torch.distributed.run --nnodes 2 --nproc-per-node 2") == 2
-    assert ran.out.count("MASTER_PORT=PORT") == 2
+    nodes = [(0, "0, 1"), (1, "2, 3")]
+    assert ran.out == "".join(PLANNED.format(node=node, ranks=ranks) for node, ranks in nodes)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_on_a_terminal_progress_is_one_line_and_log_lines_are_their_own(tmp_path: Path) -> None:
+    job = write_job(tmp_path, "act.py", "flood", "-1", "3")
+    screen, terminal = pty.openpty()
+    key, value = MARK.split("=")
+    run = subprocess.Popen(
+        command_line("launch", str(job)),
+        stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, cwd=tmp_path,
+        env=environment(TERM="xterm", COLUMNS="120", **{key: value}),
+    )  # fmt: skip
+    os.close(terminal)
+    shown = read_to_the_end(screen)
+    assert run.wait(60) == 0, shown
+    assert "\x1b[2K" in shown
+    assert "job-1 running: node0 running, node1 running" in shown
+    kept = re.split(r"\r\n|\x1b\[2K", shown)  # what stands on a line once it is left
+    for rank in range(2):
+        said = [line for line in kept if f"of rank {rank}" in line]
+        assert said == [f"[job node{rank} rank{rank}] line {n} of rank {rank}" for n in range(3)]
+    assert "job job-1 succeeded" in kept
+
+
+def read_to_the_end(screen: int) -> str:
+    parts = []
+    with os.fdopen(screen, "rb", buffering=0) as file, contextlib.suppress(OSError):
+        while part := file.read(65536):
+            parts.append(part)
+    return b"".join(parts).decode()
 
 
 def test_submit_and_jobs(shared: Cluster, tmp_path: Path) -> None:
@@ -286,6 +362,29 @@ def test_a_node_that_never_comes_ends_the_wait(tmp_path: Path) -> None:
     assert "node 1 did not join within 4 s" in err
     assert "a loopback address that only its own host can reach" in err
     assert bearing(MARK) == {}
+
+
+def test_a_master_that_accepts_and_says_nothing(tmp_path: Path) -> None:
+    job = str(write_job(tmp_path, "act.py", "sleep", rendezvous="{join_timeout_s: 3}"))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = str(silent.getsockname()[1])
+        variables = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "WORLD_SIZE": "2"}
+        run = start("launch", job, "--from-env", "pytorchjob", cwd=tmp_path, RANK="1", **variables)
+        _, err = run.communicate(timeout=100)
+    assert run.returncode == 1
+    assert f"node 1 cannot reach the store of node 0 at 127.0.0.1:{port}: no answer" in err
+    assert bearing(MARK) == {}
+
+
+def test_a_master_port_that_is_taken(tmp_path: Path) -> None:
+    job = str(write_job(tmp_path, "act.py", "sleep"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        variables = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "WORLD_SIZE": "2"}
+        run = start("launch", job, "--from-env", "pytorchjob", cwd=tmp_path, RANK="0", **variables)
+        _, err = run.communicate(timeout=100)
+    assert run.returncode == 1
+    assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in err
 
 
 def test_a_master_that_nobody_knows(tmp_path: Path) -> None:

@@ -2,10 +2,14 @@
 
 import os
 import signal
+import socket
 import time
+from pathlib import Path
 
 import pytest
-from tests.process.launcher.cluster import Cluster, bearing, running, soon, wait_for
+from tests.process.launcher.cluster import SLACK_S, Cluster, bearing, running, soon, wait_for
+
+from reactor_runtime.launcher.rendezvous_store import StoreClient
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(400)]
 LIMIT_S = 5.0  # of heartbeats
@@ -133,6 +137,90 @@ def test_an_agent_that_was_killed_is_taken_in_again_at_once(cluster: Cluster) ->
     record = cluster.finish(job, "failed")
     assert record.reason.startswith("node 1: ")  # lost, where its start took longer than that
     cluster.finish(cluster.submit("gloo.py", "sum", procs_per_worker=2))  # none of its is busy
+
+
+def test_a_node_that_never_joins_is_named_and_torchrun_starts_nowhere(cluster: Cluster) -> None:
+    wait_for(lambda: all(map(cluster.client.is_known, ("node0", "node1"))), "both are there")
+    cluster.kill("node1", signal.SIGSTOP)
+    job = cluster.submit("act.py", "sleep", rendezvous={"join_timeout_s": 1})
+    words = f"REACTOR_ATTEMPT_ID={cluster.attempt_id(job)}"
+    submitted_at = time.monotonic()
+    while not (record := cluster.client.job(job.job_id)).state.is_final:
+        assert bearing(words) == {}
+        assert time.monotonic() - submitted_at < SLACK_S
+        time.sleep(0.05)
+    assert record.reason == "node 0: node 1 (127.0.0.1) did not join within 1 s"
+    assert "lost" in record.causes[1].message
+    cluster.kill("node1", signal.SIGCONT)
+    cluster.finish(cluster.submit("act.py", "environment"))
+
+
+def test_node_0_keeps_the_store_until_the_attempt_is_over(cluster: Cluster) -> None:
+    job = cluster.submit("act.py", "sleep")
+    meeting = cluster.meeting(job)
+    wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+    attempt = cluster.client.job(job.job_id).attempt
+    assert attempt is not None
+    assert attempt.endpoint is not None
+    lines = cluster.processes_of(job).items()
+    keeper = next(pid for pid, line in lines if "task_keeper" in line and "-rank 1 " in line)
+    os.kill(keeper, signal.SIGSTOP)  # node 1 cannot end
+    try:
+        cluster.client.cancel(job.job_id)
+        ends = lambda: has_delivered(cluster, job.job_id, 0)  # noqa: E731
+        wait_for(ends, "node 0 has ended and delivered")
+        assert StoreClient(attempt.endpoint, attempt.attempt_id, 30).has("go")
+        assert cluster.client.job(job.job_id).state == "stopping"
+    finally:
+        os.kill(keeper, signal.SIGCONT)
+    cluster.finish(job, "cancelled")
+    wait_for(lambda: is_refused(str(attempt.endpoint)), "the store is gone")
+
+
+def has_delivered(cluster: Cluster, job_id: str, node: int) -> bool:
+    attempt = cluster.client.job(job_id).attempt
+    return attempt is not None and attempt.tasks[node].is_delivered
+
+
+def is_refused(endpoint: str) -> bool:
+    host, _, port = endpoint.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), 5).close()
+    except ConnectionRefusedError:
+        return True
+    return False
+
+
+MOVED = """
+import os, time
+true_time = time.time
+time.time = lambda: true_time() + (3600 if os.path.exists({file!r}) else 0)
+"""
+
+
+def test_a_moved_wall_clock_loses_nobody(tmp_path: Path) -> None:
+    """B42 (e): the control plane's and the agents', forth and back."""
+    moved = tmp_path / "moved"
+    (tmp_path / "sitecustomize.py").write_text(MOVED.format(file=str(moved)))
+    prefix = ("env", f"PYTHONPATH={tmp_path}")
+    with running(0) as cluster:
+        cluster.kill("control-plane", signal.SIGTERM)
+        cluster.start_control_plane(prefix=prefix)
+        for number in range(2):
+            cluster.start_agent(f"node{number}", "--procs", "2", prefix=prefix)
+        job = cluster.submit("act.py", "wait")
+        meeting = cluster.meeting(job)
+        wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+        moved.touch()
+        time.sleep(2 * LIMIT_S)  # whoever believed that clock would have judged by now
+        other = cluster.submit("act.py", "environment")
+        assert other.submitted_at > job.submitted_at + 3600
+        cluster.finish(other)
+        moved.unlink()
+        time.sleep(2 * LIMIT_S)
+        assert cluster.client.job(job.job_id).state == "running"
+        (meeting / "go").touch()
+        cluster.finish(job)
 
 
 def cluster_ranks(cluster: Cluster) -> list[int]:

@@ -48,6 +48,12 @@ def test_peers_that_lost_a_connection_are_listed_under_the_cause(shared: Cluster
     assert all(cause.gravity > record.causes[0].gravity for cause in record.causes[1:])
 
 
+def test_peers_that_give_up_by_themselves_are_no_first_cause(shared: Cluster) -> None:
+    record = shared.finish(shared.submit("gloo.py", "give-up", "1"), "failed")
+    assert record.reason == "node 1, rank 1 raised ValueError: this rank will not (exit code 1)"
+    assert [(cause.rank, cause.exit_code) for cause in record.causes[1:]] in ([(0, 3)], [(0, -15)])
+
+
 def test_a_failed_rank_waits_for_none_of_its_threads(shared: Cluster) -> None:
     job = shared.submit("act.py", "thread", "1")
     acted = shared.meeting(job) / "acted"

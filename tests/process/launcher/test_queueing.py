@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.process.launcher.cluster import Cluster, soon, wait_for
+from tests.process.launcher.cluster import Cluster, running, soon, wait_for
 
 from reactor_runtime.launcher.job_record import JobRecord
 
@@ -91,26 +91,16 @@ def test_a_job_starts_again_from_its_newest_checkpoint(shared: Cluster, tmp_path
 
 
 def test_stale_variables_reach_nobody() -> None:
-    from tests.process.launcher.cluster import Cluster as Own
-
     stale = {
         "MASTER_ADDR": "10.255.255.1", "MASTER_PORT": "1", "RANK": "7", "WORLD_SIZE": "9",
         "PET_NNODES": "5", "PET_RDZV_BACKEND": "c10d", "TORCHELASTIC_RUN_ID": "old",
     }  # fmt: skip
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        own = Own(Path(folder))
-        try:
-            own.start_control_plane()
-            for number in range(2):
-                own.start_agent(f"node{number}", **stale)
-            job = own.submit("act.py", "environment")
-            own.finish(job)
-            words = own.words(job)
-        finally:
-            left = own.close()
-    assert left == {}
+    with running(0) as cluster:
+        for number in range(2):
+            cluster.start_agent(f"node{number}", **stale)
+        job = cluster.submit("act.py", "environment")
+        cluster.finish(job)
+        words = cluster.words(job)
     assert "MASTER_ADDR=127.0.0.1" in words
     assert "WORLD_SIZE=2" in words
     assert words.count("PET_NNODES=None") == words.count("PET_RDZV_BACKEND=None") == 2

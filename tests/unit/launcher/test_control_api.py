@@ -2,15 +2,17 @@
 
 import contextlib
 import pickle
+import queue
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
-from reactor_runtime.launcher.agent_messages import Beat, NodeOffer
+from reactor_runtime.launcher.agent_messages import Beat, NodeOffer, Terms
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.control_link import ControlLink
@@ -46,11 +48,28 @@ def test_an_agent_that_is_not_known_is_asked_to_register(url: str) -> None:
     client = ControlClient(url, TOKEN)
     beat = Beat(agent_id="a", incarnation="1")
     assert client.beat(beat) is None
-    assert client.register(OFFER).heartbeat_s == 1.0
+    assert client.register(OFFER) == Terms(heartbeat_s=1.0, control_timeout_s=300.0)
     answer = client.beat(beat)
     assert answer is not None
     assert answer.stop == ()
     assert client.orders(beat, -1, 5).tasks == ()
+
+
+def test_a_held_request_for_orders_is_answered_at_once_when_something_changes(url: str) -> None:
+    client = ControlClient(url, TOKEN)
+    client.register(OFFER)
+    beat = Beat(agent_id="a", incarnation="1")
+    before = client.orders(beat, -1, 0).version
+    answers: queue.SimpleQueue[int] = queue.SimpleQueue()
+    held = threading.Thread(target=lambda: answers.put(client.orders(beat, before, 20).version))
+    began = time.monotonic()
+    held.start()
+    with pytest.raises(queue.Empty):
+        answers.get(timeout=0.3)  # it is held
+    client.register(OFFER.model_copy(update={"agent_id": "b"}))
+    assert answers.get(timeout=60) != before
+    assert time.monotonic() - began < 15  # else it was let go when its time was up
+    held.join(10)
 
 
 def test_a_job_whose_source_was_not_sent_is_refused(url: str) -> None:

@@ -20,6 +20,7 @@ from reactor_runtime.launcher.agent_messages import (
 )
 from reactor_runtime.launcher.failures import RankFailure
 from reactor_runtime.launcher.job_state import JobState
+from reactor_runtime.launcher.job_watch import result_lines
 
 SUCCEEDED, FAILED, CANCELLED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CANCELLED
 
@@ -93,7 +94,9 @@ def test_only_node_0_of_the_current_attempt_publishes_and_only_one_value(control
 def test_the_first_failing_node_ends_the_job_and_the_cause_comes_first(control: Control) -> None:
     job = control.submit()
     (one, a), (two, b) = control.run(job)
-    closed = RankFailure(node_rank=0, rank=0, kind="RuntimeError", message="closed by peer: gloo")
+    closed = RankFailure(
+        node_rank=0, rank=0, kind="RuntimeError", message="Connection closed by peer"
+    )
     cause = RankFailure(node_rank=1, rank=1, exit_code=7)
     control.say(one, a, Ended(outcome=FAILED, failures=(closed,)))
     record = control.plane.job(job.job_id)
@@ -455,6 +458,20 @@ def test_one_address_family_for_a_group(empty: Control) -> None:
     attempt = control.plane.jobs()[0].attempt
     assert attempt is not None
     assert [t.agent_id for t in attempt.tasks] == ["b", "c"]
+
+
+def test_what_a_lost_agent_may_not_have_delivered_is_noted(control: Control) -> None:
+    control.pass_time(20, "a", "b")
+    job = control.submit()
+    (one, a), (two, b) = control.run(job)
+    control.end(one, a, SUCCEEDED)
+    control.say(two, b, Ended(outcome=SUCCEEDED))
+    control.pass_time(6, "a")
+    record = control.plane.job(job.job_id)
+    assert record.state is JobState.SUCCEEDED  # every rank has
+    assert result_lines(record)[1:] == [
+        "  node 1: its agent was lost: its outputs and the end of its log may be missing"
+    ]
 
 
 def test_an_early_success_on_one_node_is_no_end_of_the_job(control: Control) -> None:

@@ -44,6 +44,10 @@ Root Cause (first observed failure):
         (RAISED, Gravity.OWN),
         (STOPPED, Gravity.STOPPED),
         (RankFailure(node_rank=0, rank=0, kind="DistBackendError", message="x"), 2),
+        (RankFailure(node_rank=0, rank=0, kind="FileNotFoundError", message="gloo/a.txt"), 0),
+        (RankFailure(node_rank=0, rank=0, kind="ValueError", message="Connection refused"), 0),
+        (RankFailure(node_rank=0, rank=0, kind="RuntimeError", message="no gloo here"), 0),
+        (RankFailure(node_rank=0, rank=0, kind="ConnectionResetError", message="Broken pipe"), 2),
         (RankFailure(node_rank=0, rank=0, kind="RuntimeError", message="Timed out waiting 5ms"), 2),
     ],
 )
@@ -51,10 +55,13 @@ def test_how_near_a_failure_is_to_the_cause(failure: RankFailure, gravity: Gravi
     assert failure.gravity == gravity
 
 
-def test_the_cause_comes_first_and_arrival_decides_among_equals() -> None:
+def test_the_cause_comes_first_and_time_decides_among_equals() -> None:
     order = first_cause([STOPPED, CLOSED, LOST, RAISED, KILLED])
     assert order == (RAISED, KILLED, LOST, CLOSED, STOPPED)
-    assert first_cause([KILLED, RAISED])[0] == KILLED
+    raised = RAISED.model_copy(update={"at": 1000.25})
+    gave_up = RankFailure(node_rank=0, rank=0, exit_code=3, at=1000.5)  # and exited by itself
+    assert first_cause([gave_up, raised]) == (raised, gave_up)
+    assert first_cause([gave_up, raised, KILLED])[0] == KILLED
 
 
 @pytest.mark.parametrize(
@@ -81,7 +88,7 @@ def test_reports_and_exit_codes_are_put_together(tmp_path: Path) -> None:
     task = plan_group(DistributedJob(name="j", num_workers=2, procs_per_worker=2, entrypoint="t"))
     folder = tmp_path / "run_x" / "attempt_0" / "0"
     folder.mkdir(parents=True)
-    extra = {"py_callstack": "Traceback …", "exit_code": 1}
+    extra = {"py_callstack": "Traceback …", "exit_code": 1, "time_s": 12.5}
     report = {"message": {"message": "KeyError: 'a'", "extraInfo": extra}}
     (folder / "error.json").write_text(json.dumps(report))
     log = tmp_path / "torchrun.log"
@@ -89,7 +96,7 @@ def test_reports_and_exit_codes_are_put_together(tmp_path: Path) -> None:
     assert rank_failures(task[1], tmp_path, log) == [
         RankFailure(
             node_rank=1, rank=2, exit_code=1, kind="KeyError", message="'a'",
-            traceback="Traceback …",
+            traceback="Traceback …", at=12.5,
         ),
         RankFailure(node_rank=1, rank=3, exit_code=-9),
     ]  # fmt: skip

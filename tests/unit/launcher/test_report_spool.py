@@ -1,0 +1,94 @@
+"""Reports wait on the disk for the control plane, through the end of the agent's process."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from reactor_runtime.launcher.agent_messages import (
+    Ended,
+    NodeOffer,
+    Outcome,
+    Published,
+    Report,
+    Started,
+)
+from reactor_runtime.launcher.contracts import DistributedJob
+from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.launcher.control_program import ControlProgram
+from reactor_runtime.launcher.job_record import JobRecord
+from reactor_runtime.launcher.report_spool import ReportSpool
+from reactor_runtime.launcher.source_bundle import pack_source
+from reactor_runtime.listening_socket import open_sockets
+
+OFFER = NodeOffer(
+    agent_id="a", incarnation="1", host_id="h", address="10.0.0.1", interface="eth0", procs=1
+)
+NOBODY = ControlClient("http://127.0.0.1:1")
+
+
+@contextmanager
+def control_plane(folder: Path) -> Iterator[ControlClient]:
+    listeners = open_sockets("127.0.0.1", 0)
+    with ControlProgram(state=folder / "s", outputs=folder / "o").in_background(listeners):
+        yield ControlClient(f"http://127.0.0.1:{listeners[0].getsockname()[1]}")
+
+
+def running_job(client: ControlClient, folder: Path) -> JobRecord:
+    (folder / "source").mkdir()
+    pack_source(folder / "source", folder / "archive")
+    client.register(OFFER)
+    job = DistributedJob(name="j", entrypoint="t.py")
+    return client.submit(job, client.files.send_source(folder / "archive"))
+
+
+def report(job: JobRecord, number: int, body: Published | Started | Ended) -> Report:
+    assert job.attempt is not None
+    return Report(
+        agent_id="a",
+        incarnation="1",
+        job_id=job.job_id,
+        attempt_id=job.attempt.attempt_id,
+        node_rank=0,
+        number=number,
+        body=body,
+    )
+
+
+@pytest.fixture
+def refused() -> list[str]:
+    return []
+
+
+def test_what_could_not_be_sent_is_sent_in_order_by_the_next_process(
+    tmp_path: Path, refused: list[str]
+) -> None:
+    def refuse(report: Report, reason: str) -> None:
+        refused.append(reason)
+
+    with control_plane(tmp_path) as client:
+        job = running_job(client, tmp_path)
+        first = ReportSpool(tmp_path / "spool", NOBODY, refuse)
+        first.put(report(job, 1, Published(endpoint="10.0.0.1:4000")))
+        first.put(report(job, 2, Started()))
+        assert not first.drain()
+        (tmp_path / "spool" / "000000000000.json").write_text("{}")  # another version's
+
+        again = ReportSpool(tmp_path / "spool", client, refuse)
+        again.put(report(job, 3, Ended(outcome=Outcome.SUCCEEDED)))
+        again.put(report(job, 3, Ended(outcome=Outcome.SUCCEEDED)))  # as after a lost answer
+        again.put(report(job, 4, Published(endpoint="10.0.0.1:4001")))
+        racing = [threading.Thread(target=again.drain) for _ in range(3)]
+        for thread in racing:
+            thread.start()
+        for thread in racing:
+            thread.join(30)
+        attempt = client.job(job.job_id).attempt
+        assert attempt is not None
+        assert attempt.endpoint == "10.0.0.1:4000"
+        assert (attempt.tasks[0].known, attempt.tasks[0].state) == ((1, 2, 3), "succeeded")
+    assert len(refused) == 1  # the last one, once
+    assert "takes no endpoint" in refused[0]
+    assert list((tmp_path / "spool").iterdir()) == []
