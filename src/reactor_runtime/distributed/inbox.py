@@ -78,8 +78,8 @@ class Inbox:
         with self._hearing:
             parcels, is_open = process.channel.receive_ready()
             for parcel in parcels:
-                self._heard[process.rank] += 1
                 self._pass_on(process.rank, parcel)
+                self._heard[process.rank] += 1  # only now: an answer behind it must not overtake it
         return is_open
 
     def add(self, sign: Sign) -> None:

@@ -177,7 +177,9 @@ async def test_messages_of_a_step_are_passed_on_before_its_frames(serve: Serve) 
     stage.open()
     await stage.shown(5)
     kinds = [type(r) for r in stage.outlet.reports if isinstance(r, OutboundMessage | Shown)]
-    assert kinds[:6] == [OutboundMessage, Shown] * 3
+    # The message of the next step may come before the frames of this one, never the reverse.
+    shown_at = [n for n, kind in enumerate(kinds) if kind is Shown]
+    assert all(kinds[:at].count(OutboundMessage) > step for step, at in enumerate(shown_at))
 
 
 # --- generators ---

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -26,12 +27,15 @@ class Stage:
         self.processes: list[Any] = [
             SimpleNamespace(rank=rank, channel=near) for rank, (near, _) in enumerate(pairs)
         ]
-        self.inbox = Inbox(self.processes, lambda rank, payload: self.told.append((rank, payload)))
+        self.inbox = Inbox(self.processes, lambda rank, payload: self.tell(rank, payload))
         self.answers = Channel(socket.socket(fileno=os.dup(self.inbox.answers_file)))
         self.lines = [RankLine(rank, far, self.answers) for rank, (_, far) in enumerate(pairs)]
         self.channels = [channel for pair in pairs for channel in pair]
         for rank in range(ranks):
             self.inbox.adopt(rank)
+
+    def tell(self, rank: int, payload: Any) -> None:
+        self.told.append((rank, payload))
 
     def listen(self) -> list[Sign]:
         signs: list[Sign] = []
@@ -72,6 +76,31 @@ def test_notices_are_told_before_the_answer_that_came_after_them(stage: Stage, s
     assert stage.told == [(0, text) for text in texts]
     assert stage.inbox.hear(stage.processes[1])
     assert stage.told[-1] == (1, "beside")
+
+
+def test_no_answer_overtakes_a_notice_that_another_thread_is_telling(stage: Stage) -> None:
+    is_telling, may_go_on = threading.Event(), threading.Event()
+
+    def tell(rank: int, payload: Any) -> None:
+        is_telling.set()
+        assert may_go_on.wait(10)
+        stage.told.append((rank, payload))
+
+    stage.tell = tell  # type: ignore[method-assign]
+    stage.lines[0].say("first")
+    stage.lines[0].answer(Reply(7, None))
+    order: list[str] = []
+    hearing = threading.Thread(target=lambda: stage.inbox.hear(stage.processes[0]))
+    listening = threading.Thread(target=lambda: order.append(f"{stage.listen()} {stage.told}"))
+    hearing.start()
+    assert is_telling.wait(10)
+    listening.start()
+    listening.join(0.2)
+    assert order == []
+    may_go_on.set()
+    hearing.join(10)
+    listening.join(10)
+    assert order == [f"{[Heard(0, Reply(7, None))]} {[(0, 'first')]}"]
 
 
 def test_a_notice_is_told_once(stage: Stage) -> None:
