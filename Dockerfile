@@ -4,6 +4,7 @@ FROM python:3.12-slim
 
 WORKDIR /app
 COPY pyproject.toml README.md LICENSE ./
+COPY docs docs
 COPY src src
 ARG EXTRAS=""
 RUN pip install --no-cache-dir ".${EXTRAS}"

@@ -51,7 +51,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_help_names_every_command_and_every_flag() -> None:
     out = reactor("--help").out
     for command in (
-        "serve", "check", "schema", "init", "doctor",
+        "serve", "check", "schema", "init", "doctor", "docs",
         "launch", "control-plane", "agent", "submit", "jobs",
     ):  # fmt: skip
         assert command in out
@@ -72,7 +72,8 @@ def test_the_version_is_printed() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["serve", "check", "schema", "init", "doctor", "launch", "agent", "control-plane"]
+    "command",
+    ["serve", "check", "schema", "init", "doctor", "docs", "launch", "agent", "control-plane"],
 )
 def test_help_fits_a_terminal_of_eighty_columns(command: str) -> None:
     out = reactor(command, "--help", COLUMNS="80", TERMINAL_WIDTH="80").out

@@ -65,6 +65,12 @@ RUN_IN: dict[str, dict[str, str]] = {
         "reactor check": "process/test_pages.py",
         "-        while True:": "process/test_pages.py",
     },
+    "docs/quickstart.md": {
+        "make serve": "process/test_pages.py",
+        ". .venv/bin/activate": "process/test_pages.py",
+        "pip install pytest": "process/test_pages.py",
+        "reactor serve . --world-size 2": "process/test_pages.py",
+    },
     "docs/serving.md": {
         "export REACTOR_TURN": "process/test_pages.py",
         "turnserver": "process/test_pages.py",
@@ -157,6 +163,26 @@ def test_links_lead_somewhere() -> None:
         text = (ROOT / page).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
+
+
+def test_the_quick_start_from_its_first_command_to_its_last(tmp_path: Path) -> None:
+    page = "docs/quickstart.md"
+    made = subprocess.run(["make", "-n", "serve"], cwd=ROOT, capture_output=True, text=True)
+    assert "reactor serve examples/worldlet" in made.stdout
+    _, init, enter, serve = snippet(page, "sh", "reactor init").splitlines()
+    assert reactor(*shlex.split(init)[1:], cwd=tmp_path).status == 0
+    folder = tmp_path / enter.split()[1]
+    written = {path.name for path in folder.iterdir()}
+    with serving(*shlex.split(serve)[2:], cwd=folder):
+        pass
+    assert set(write_files(page, folder)) < written
+    command = [sys.executable, "-m", *snippet(page, "sh", "pip install").splitlines()[1].split()]
+    tested = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=100, env=environment()
+    )
+    assert "2 passed" in tested.stdout, tested.stdout
+    with serving(*snippet(page, "sh", "--world-size 2").split()[2:], cwd=folder) as served:
+        assert served.get("/health/ready")[0] == 200
 
 
 def test_the_loop_of_the_page_on_migrating_takes_turns_after_its_diff(

@@ -16,6 +16,7 @@ from reactor_runtime import __version__
 from reactor_runtime.cli.agent import agent
 from reactor_runtime.cli.check import check
 from reactor_runtime.cli.control_plane import control_plane
+from reactor_runtime.cli.docs import docs
 from reactor_runtime.cli.doctor import doctor
 from reactor_runtime.cli.init import init
 from reactor_runtime.cli.jobs import jobs
@@ -40,6 +41,7 @@ app.command()(check)
 app.command()(schema)
 app.command()(init)
 app.command()(doctor)
+app.command()(docs)
 app.command()(launch)
 app.command()(control_plane)
 app.command()(agent)
