@@ -70,6 +70,18 @@ class Served:
             assert time.monotonic() < deadline, f"still {now}, not {states}\n{self.log()}"
             time.sleep(0.02)  # polling another process: it has no condition to wait on
 
+    def end_session(self) -> None:
+        """End the session, if there is one that does not end already; the next one may begin."""
+        if self.state() != "ready":
+            asked = urllib.request.Request(f"{self.url}/stop_session", b"{}", method="POST")
+            try:
+                urllib.request.urlopen(asked, timeout=10).close()
+            except urllib.error.HTTPError as error:
+                error.close()
+                if error.code != 409:
+                    raise
+            self.wait_for_state("ready")
+
     def log(self) -> str:
         """Return everything it printed."""
         return self.output.read_text(errors="replace")

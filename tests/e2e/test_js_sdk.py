@@ -68,9 +68,7 @@ async def viewing(browser: Chromium, page: str, server: Served) -> AsyncIterator
         yield tab
     finally:
         await tab.close()
-        if server.state() != "ready":
-            post(server, "/stop_session")
-            server.wait_for_state("ready")
+        server.end_session()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -382,9 +380,7 @@ async def test_its_react_components_connect_show_steer_and_publish(
         await tab.wait_for("document.querySelector('#camera video')?.videoWidth > 0")
         assert tab.problems == []
         await tab.close()
-    if server.state() != "ready":
-        post(server, "/stop_session")
-        server.wait_for_state("ready")
+    server.end_session()
 
 
 async def test_the_newer_sdks_way_to_begin_is_answered(
@@ -413,5 +409,4 @@ async def test_the_newer_sdks_way_to_begin_is_answered(
     assert answer.model_schema.openapi["openapi"] == "3.1.0"
     assert tab.problems == []
     await tab.close()
-    post(server, "/stop_session")
-    server.wait_for_state("ready")
+    server.end_session()

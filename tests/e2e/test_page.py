@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -49,14 +48,7 @@ def url(server: Served) -> Iterator[str]:
     """A server without a session; the one that a test leaves behind is ended."""
     server.wait_for_state("ready")
     yield server.url + "/"
-    stop(server)
-
-
-def stop(server: Served) -> None:
-    if server.state() != "ready":
-        request = urllib.request.Request(f"{server.url}/stop_session", b"{}", method="POST")
-        with urllib.request.urlopen(request, timeout=5):
-            server.wait_for_state("ready")
+    server.end_session()
 
 
 async def watch(browser: Chromium, url: str) -> Tab:
