@@ -32,7 +32,7 @@ HEADLINE = (
     ("distributed", "round trip, 2 ranks"),
     ("distributed", "chunk out, owned, 2 ranks"),
     ("distributed", "death seen, 2 ranks"),
-    ("scaling", "speed-up of 2 ranks"),
+    ("scaling", "speed-up of 2 ranks, long steps"),
     ("launcher", "submission to first collective, 2 nodes x 2"),
 )
 HEADLINE_HEAD = ("figure", "unit", "ours", "peer", "floor", "÷ peer", "÷ floor")

@@ -9,6 +9,7 @@ they decode nothing.
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -25,6 +26,10 @@ PARTS = ("ranks", "turns", "viewers", "sessions")
 WORLDS = (1, 2, 4, 8)
 VIEWERS = (1, 2, 4, 8, 16, 32, 48, 64)
 FPS, HOLDS = 24, 0.95
+STEPS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "long": ("480", (">= 1.85",)),
+    "short": ("60", ()),
+}  # of some 250 and 30 ms on one rank
 MODEL = HERE / "scaling_model"
 
 
@@ -35,27 +40,23 @@ class Scaling:
         self.runtime, self.report, self.quick = runtime, report, quick
 
     def ranks(self) -> None:
-        """A compute-bound model on one rank and on two."""
-        rates: dict[int, list[float]] = {1: [], 2: []}
-        bare: dict[int, list[float]] = {1: [], 2: []}
-        window_s = 3.0 if self.quick else 12.0
-        for _ in range(1 if self.quick else 3):
-            for world_size in rates:
-                rates[world_size].append(self._served_fps(world_size, window_s))
-                bare[world_size].append(self._bare_fps(world_size, window_s / 2))
-        for world_size, values in rates.items():
-            name = f"compute-bound model, {world_size} rank{'s' * (world_size > 1)}"
-            self.report.add(name, "fps", values, floor=bare[world_size])
-        speedups, floor = (
-            [two / one for one, two in zip(side[1], side[2], strict=True)] for side in (rates, bare)
-        )
-        self.report.add("speed-up of 2 ranks", "x", speedups, ">= 1.85", floor=floor)
-        lines = {
-            name: [(float(size), median(values)) for size, values in side.items()]
-            for name, side in (("served", rates), ("bare processes", bare))
-        }
-        lines["fit: ideal"] = [(1.0, median(rates[1])), (2.0, 2 * median(rates[1]))]
-        self._draw("scaling-ranks", "a compute-bound model by ranks", ("ranks", "fps"), lines)
+        """A compute-bound model on one rank and on two, with steps of two lengths."""
+        speedups: dict[str, list[tuple[float, float]]] = {"served": [], "bare processes": []}
+        for step, (rounds, goals) in STEPS.items():
+            served, bare = self._rates(rounds)
+            for world_size, values in served.items():
+                name = f"{step} steps, {world_size} rank{'s' * (world_size > 1)}"
+                self.report.add(name, "fps", values, floor=bare[world_size])
+            ours, floor = (
+                [two / one for one, two in zip(side[1], side[2], strict=True)]
+                for side in (served, bare)
+            )
+            self.report.add(f"speed-up of 2 ranks, {step} steps", "x", ours, *goals, floor=floor)
+            step_ms = 1e3 / median(bare[1])
+            for name, values in (("served", ours), ("bare processes", floor)):
+                speedups[name].append((step_ms, median(values)))
+        axes = ("a step on 1 rank, ms", "speed-up of 2 ranks")
+        self._draw("scaling-ranks", "a compute-bound model", axes, speedups)
 
     def turns(self) -> None:
         """What a turn of a model that does nothing takes, by ranks."""
@@ -133,8 +134,20 @@ class Scaling:
         axes = ("sessions", "a session, ms")
         self._draw("scaling-churn", "sessions one after the other", axes, {"ours": times})
 
-    def _served_fps(self, world_size: int, window_s: float) -> float:
-        with Server(self.runtime, folder=MODEL, REACTOR_WORLD_SIZE=str(world_size)):
+    def _rates(self, rounds: str) -> tuple[dict[int, list[float]], dict[int, list[float]]]:
+        """Return fps by ranks: served, and in bare processes, one after the other."""
+        served: dict[int, list[float]] = {1: [], 2: []}
+        bare: dict[int, list[float]] = {1: [], 2: []}
+        window_s = 3.0 if self.quick else 12.0
+        for _ in range(1 if self.quick else 2):
+            for world_size in served:
+                served[world_size].append(self._served_fps(world_size, rounds, window_s))
+                bare[world_size].append(self._bare_fps(world_size, rounds, window_s / 2))
+        return served, bare
+
+    def _served_fps(self, world_size: int, rounds: str, window_s: float) -> float:
+        env = {"REACTOR_WORLD_SIZE": str(world_size), "BENCH_ROUNDS": rounds}
+        with Server(self.runtime, folder=MODEL, **env):
             viewer = Viewer(sys.executable, "light")
             time.sleep(3)
             begun = time.monotonic()
@@ -143,13 +156,14 @@ class Scaling:
             viewer.quit()
         return float(fps)
 
-    def _bare_fps(self, world_size: int, window_s: float) -> float:
+    def _bare_fps(self, world_size: int, rounds: str, window_s: float) -> float:
         program = [self.runtime.python, str(MODEL / "painting.py")]
         processes = [
             subprocess.Popen(
                 [*program, str(rank), str(world_size), str(window_s)],
                 stdout=subprocess.PIPE,
                 text=True,
+                env={**os.environ, "BENCH_ROUNDS": rounds},
             )
             for rank in range(world_size)
         ]

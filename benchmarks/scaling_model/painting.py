@@ -1,14 +1,18 @@
 """The work of a picture, row by row; run as a program, how often it is done in a while.
 
-python painting.py RANK WORLD_SIZE SECONDS
+    python painting.py RANK WORLD_SIZE SECONDS
+
+Environment: BENCH_ROUNDS (how much work a picture is).
 """
 
+import os
 import sys
 import time
 
 import numpy as np
 
-WIDTH, HEIGHT, ROUNDS = 320, 176, 60
+WIDTH, HEIGHT = 320, 176
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "240"))
 _BLOCK = 22  # rows whose numbers stay in a core's own cache
 
 

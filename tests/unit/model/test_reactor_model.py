@@ -210,7 +210,7 @@ class ScriptedOutlet(SilentOutlet):
     """Hands out the turns of a script and notes what the body does with them."""
 
     def __init__(self, *script: Turn | None) -> None:
-        self.script, self.notes = script, list[Any]()
+        self.script, self.notes, self.agreements = script, list[Any](), 0
 
     async def turns(self) -> Any:
         for turn in self.script:
@@ -221,6 +221,10 @@ class ScriptedOutlet(SilentOutlet):
 
     async def complete_step(self, report: StepCompleted) -> None:
         self.notes.append(report)
+
+    async def agree(self, refusal: str | None) -> str | None:
+        self.agreements += 1
+        return refusal
 
     def refuse_step(self, reason: str) -> None:
         self.notes.append(reason)
@@ -263,6 +267,29 @@ def test_a_refusal_is_passed_on() -> None:
             raise ApplicationError("not now")
 
     assert run(Refuses(), *turns(2)) == ["not now", "not now"]
+
+
+def agreements(model: ReactorModel) -> int:
+    outlet = ScriptedOutlet(*turns(3))
+    model.state = State()
+    attach(model, outlet, World())
+    asyncio.run(model.run())
+    return outlet.agreements
+
+
+def test_ranks_agree_on_steps_that_the_author_may_refuse() -> None:
+    class Picky(Painter):
+        def process_input(self) -> Any:
+            return self.state
+
+    model = Painter()
+    model.process_input = State  # type: ignore[method-assign]
+    assert agreements(Picky()) == 3
+    assert agreements(model) == 3
+
+
+def test_ranks_do_not_ask_around_where_nothing_can_refuse() -> None:
+    assert agreements(Painter()) == 0
 
 
 def test_closed_input_ends_the_turn_and_not_the_body() -> None:
