@@ -59,7 +59,13 @@ RUN_IN: dict[str, dict[str, str]] = {
         "glow.py": "process/test_first_model_page.py",
         "by_hand.py": "process/test_first_model_page.py",
     },
-    "docs/launching.md": {"from reactor_runtime.offline": "process/test_pages.py"},
+    "docs/launching.md": {
+        "from reactor_runtime.offline": "process/test_pages.py",
+        "job.yaml": "process/launcher/test_launching_page.py",
+        "sum_ranks.py": "process/launcher/test_launching_page.py",
+        "#!/bin/sh": "process/launcher/test_launching_page.py",
+        "kubernetes.yaml": "process/launcher/test_launching_page.py",
+    },
     "docs/metrics.md": {"curl": "process/test_pages.py"},
     "docs/migrating.md": {
         "reactor check": "process/test_pages.py",
