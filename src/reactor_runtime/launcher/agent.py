@@ -30,7 +30,7 @@ HOLD_S = 20
 _RETRY_S = 0.5
 STOP_S = 8.0
 NAME_PATIENCE_S = 12.0  # longer than a dead namesake is taken to live
-_TAKEN = 409
+_TAKEN, _FAULTY = 409, 500
 
 
 class Agent:
@@ -73,7 +73,8 @@ class Agent:
                 _LOG.warning("control_plane_absent", reason=error.reason)
                 self._stopping.wait(_RETRY_S)
             except ControlPlaneError as error:
-                if error.status != _TAKEN or time.monotonic() > deadline:
+                is_late = time.monotonic() > deadline
+                if error.status < _FAULTY and (error.status != _TAKEN or is_late):
                     raise
                 self._stopping.wait(_RETRY_S)  # its holder may be dead, and soon found to be
             else:

@@ -55,7 +55,7 @@ def meet(place: Place, stop: Event, word: str | None = None) -> tuple[StoreClien
     """
     deadline = time.monotonic() + place.join_timeout_s
     client = within(
-        min(REACH_S, place.join_timeout_s),
+        min(REACH_S, place.join_timeout_s / 2),  # who cannot reach says so before it is missed
         lambda: _reach(place),
         f"{place.name_of(place.node_rank)} cannot reach the store of {place.name_of(0)} at "
         f"{place.endpoint}",

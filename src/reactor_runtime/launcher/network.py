@@ -1,5 +1,6 @@
 """Which interface and address a node shows to its peers."""
 
+import array
 import ipaddress
 import socket
 import struct
@@ -10,7 +11,9 @@ from urllib.parse import urlsplit
 
 from reactor_runtime.errors import NodeNetworkError
 
-_SIOCGIFADDR = 0x8915
+_SIOCGIFCONF = 0x8912
+_IFREQ_BYTES = 40 if struct.calcsize("P") == 8 else 32
+_MOST_ADDRESSES = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,8 @@ def choose_address(
             raise NodeNetworkError(interface, "it has no address; name another one")
         return NodeAddress(interface=interface, address=found[0])
     address = routed_address(control_url)
+    if sys.platform == "linux" and address not in owners:
+        raise NodeNetworkError(address, "no interface here shows this address; name --interface")
     return NodeAddress(interface=owners.get(address, ""), address=address)
 
 
@@ -83,10 +88,7 @@ def routed_address(url: str) -> str:
 
 def interface_addresses() -> dict[str, str]:
     """Return the interface of every address of this machine; an interface's first comes first."""
-    found: dict[str, str] = {}
-    for _, name in socket.if_nameindex():
-        if address := _ipv4_of(name):
-            found[address] = name
+    found = _ipv4_addresses()
     try:
         lines = Path("/proc/net/if_inet6").read_text().splitlines()
     except OSError:
@@ -107,17 +109,21 @@ def host_id() -> str:
         return socket.gethostname()
 
 
-def _ipv4_of(interface: str) -> str | None:
+def _ipv4_addresses() -> dict[str, str]:
     if sys.platform != "linux":
-        return None
+        return {}
     import fcntl
 
+    rows = array.array("B", bytes(_MOST_ADDRESSES * _IFREQ_BYTES))
+    where, room = rows.buffer_info()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            request = struct.pack("256s", interface[:15].encode())
-            return socket.inet_ntoa(fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, request)[20:24])
-        except OSError:
-            return None
+        answer = fcntl.ioctl(probe.fileno(), _SIOCGIFCONF, struct.pack("iP", room, where))
+    found: dict[str, str] = {}
+    for start in range(0, struct.unpack("iP", answer)[0], _IFREQ_BYTES):
+        row = rows[start : start + _IFREQ_BYTES].tobytes()
+        label = row[:16].partition(b"\0")[0].decode()  # "eth0:1" is a second address of eth0
+        found[socket.inet_ntoa(row[20:24])] = label.partition(":")[0]
+    return found
 
 
 def _resolved(name: str) -> str:

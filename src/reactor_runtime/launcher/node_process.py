@@ -74,11 +74,6 @@ class NodeProcess:
         self._keeper: subprocess.Popen[bytes] | None = None
         self._lock = Lock()
 
-    @property
-    def keeper_pid(self) -> int | None:
-        """The keeper's process id, once started."""
-        return self._keeper.pid if self._keeper is not None else None
-
     def run(
         self, silence_s: float, sink: Callable[[bytes], None], stop: Event
     ) -> tuple[Outcome, list[RankFailure]]:

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import io
 import os
 import tarfile
 from pathlib import Path
@@ -61,11 +60,6 @@ def hash_file(path: Path) -> str:
     """Return a file's SHA-256 in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def hash_bytes(content: bytes) -> str:
-    """Return the SHA-256 of *content* in hex."""
-    return hashlib.file_digest(io.BytesIO(content), "sha256").hexdigest()
 
 
 def _members(folder: Path) -> list[Path]:

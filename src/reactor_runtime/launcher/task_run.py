@@ -57,7 +57,7 @@ class TaskRun:
     """Runs on a thread of its own; node 0's holds the store until ``release``."""
 
     def __init__(
-        self, order: TaskOrder, node: "Node", folder: Path, say: Callable[[Body], None]
+        self, order: TaskOrder, node: Node, folder: Path, say: Callable[[Body], None]
     ) -> None:
         self._order, self._node, self._folder, self._say = order, node, folder, say
         self._stop, self._stop_reason = threading.Event(), ""

@@ -78,6 +78,17 @@ def test_a_stopped_agent_is_lost_and_ends_its_task_when_it_wakes(cluster: Cluste
     assert cluster.seconds_until_gone(job, woken_at) < soon(7)
 
 
+def test_the_task_of_a_stopped_agent_ends_without_it() -> None:
+    with running(2, 1, "--control-timeout", "4") as cluster:
+        job = cluster.submit("act.py", "sleep")
+        meeting = cluster.meeting(job)
+        wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")
+        cluster.kill("node1", signal.SIGSTOP)
+        stopped_at = time.monotonic()
+        assert cluster.seconds_until_gone(job, stopped_at) < 2 * LIMIT_S + soon()
+        assert "lost" in cluster.finish(job, "failed").reason
+
+
 def test_an_agent_told_to_stop_fails_its_job_at_once(cluster: Cluster) -> None:
     job = cluster.submit("act.py", "sleep", procs_per_worker=1)
     meeting = cluster.meeting(job)
@@ -142,14 +153,14 @@ def test_an_agent_that_was_killed_is_taken_in_again_at_once(cluster: Cluster) ->
 def test_a_node_that_never_joins_is_named_and_torchrun_starts_nowhere(cluster: Cluster) -> None:
     wait_for(lambda: all(map(cluster.client.is_known, ("node0", "node1"))), "both are there")
     cluster.kill("node1", signal.SIGSTOP)
-    job = cluster.submit("act.py", "sleep", rendezvous={"join_timeout_s": 1})
+    job = cluster.submit("act.py", "sleep", rendezvous={"join_timeout_s": 2})
     words = f"REACTOR_ATTEMPT_ID={cluster.attempt_id(job)}"
     submitted_at = time.monotonic()
     while not (record := cluster.client.job(job.job_id)).state.is_final:
         assert bearing(words) == {}
         assert time.monotonic() - submitted_at < SLACK_S
         time.sleep(0.05)
-    assert record.reason == "node 0: node 1 (127.0.0.1) did not join within 1 s"
+    assert record.reason == "node 0: node 1 (127.0.0.1) did not join within 2 s"
     assert "lost" in record.causes[1].message
     cluster.kill("node1", signal.SIGCONT)
     cluster.finish(cluster.submit("act.py", "environment"))

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.timeout(500)]
 ID = f"{os.getpid() % 10000:04d}"
 NAMES = (f"rr{ID}a", f"rr{ID}b")
 CABLE = ("rrva", "rrvb")
+OUTSIDE = f"10.{128 + os.getpid() % 100}"  # another test run may have its own at the same time
 
 
 def ip(*words: str) -> None:
@@ -31,9 +33,9 @@ def cable(name: str, number: int) -> None:
     """Join the namespace *name* to this one, for what it says to the control plane."""
     mine, theirs = f"c{number}{ID}", f"rrc{number}"
     ip("link", "add", mine, "type", "veth", "peer", "name", theirs, "netns", name)
-    ip("addr", "add", f"10.213.{number}.1/30", "dev", mine)
+    ip("addr", "add", f"{OUTSIDE}.{number}.1/30", "dev", mine)
     ip("link", "set", mine, "up")
-    ip("-n", name, "addr", "add", f"10.213.{number}.2/30", "dev", theirs)
+    ip("-n", name, "addr", "add", f"{OUTSIDE}.{number}.2/30", "dev", theirs)
     ip("-n", name, "link", "set", theirs, "up")
 
 
@@ -67,7 +69,7 @@ class Wired:
     cluster: Cluster
 
     def agent(self, number: int, *flags: str) -> "subprocess.Popen[bytes]":
-        url = f"http://10.213.{number}.1:{self.cluster.port}"
+        url = f"http://{OUTSIDE}.{number}.1:{self.cluster.port}"
         prefix = ("ip", "netns", "exec", NAMES[number])
         name = f"node{number}"
         return self.cluster.start_agent(
@@ -120,13 +122,41 @@ def test_a_running_job_listens_on_the_chosen_interface_only(wired: Wired) -> Non
 
 def test_an_interface_that_is_not_there_is_refused(wired: Wired) -> None:
     prefix = ("ip", "netns", "exec", NAMES[1])
-    url = f"http://10.213.1.1:{wired.cluster.port}"
+    url = f"http://{OUTSIDE}.1.1:{wired.cluster.port}"
     agent = wired.cluster.start_agent(
         "wrong", "--control", url, "--interface", "eth99", prefix=prefix
     )
     assert agent.wait(30) == 2
     said = (wired.cluster.folder / "wrong.log").read_text()
     assert "interface eth99: this machine has none of that name; it has" in said
+
+
+CHOOSES = """
+from reactor_runtime.launcher.network import choose_address
+print(choose_address("http://{outside}.1.1:1", advertise="10.77.0.9"))
+print(choose_address("http://{outside}.1.1:1", interface="rrvb"))
+print(choose_address("http://10.77.0.1:1"))
+"""
+
+
+def test_an_interfaces_second_address_can_be_advertised(wired: Wired) -> None:
+    ip("-n", NAMES[1], "addr", "add", "10.77.0.9/24", "dev", CABLE[1])
+    try:
+        command = [
+            "ip",
+            "netns",
+            "exec",
+            NAMES[1],
+            sys.executable,
+            "-c",
+            CHOOSES.format(outside=OUTSIDE),
+        ]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    finally:
+        ip("-n", NAMES[1], "addr", "del", "10.77.0.9/24", "dev", CABLE[1])
+    second, first, routed = said.splitlines()
+    assert second == "NodeAddress(interface='rrvb', address='10.77.0.9')"
+    assert first == routed == "NodeAddress(interface='rrvb', address='10.77.0.2')"
 
 
 @pytest.mark.parametrize(
@@ -179,6 +209,18 @@ def test_a_cut_cable_ends_the_job_and_names_both_ends(wired: Wired) -> None:
     assert record.reason.startswith(
         "node 1: node 1 (10.77.0.2) cannot reach node 0 (10.77.0.1) any more"
     )
+
+
+def test_nodes_that_cannot_reach_each_other_are_named_and_nothing_starts(wired: Wired) -> None:
+    ip("-n", NAMES[1], "link", "set", CABLE[1], "down")
+    try:
+        job = wired.cluster.submit("act.py", "sleep", rendezvous={"join_timeout_s": 5})
+        record = wired.cluster.finish(job, "failed")
+    finally:
+        ip("-n", NAMES[1], "link", "set", CABLE[1], "up")
+    words = "node 1 (10.77.0.2) cannot reach the store of node 0 (10.77.0.1) at 10.77.0.1:"
+    assert any(words in cause.message for cause in record.causes), record.causes
+    assert list(wired.cluster.meeting(job).glob("here-*")) == []
 
 
 def test_a_stopped_node_on_another_machine_is_lost(wired: Wired) -> None:
