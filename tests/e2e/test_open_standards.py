@@ -14,6 +14,7 @@ from tests.e2e.js_bundle import site_of
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.snippets import snippet
 from tests.unit.webrtc.offers import application, audio, offer, video
+from tests.unit.webrtc.test_lonely_host import can_enter, run_inside
 
 PAGE = "docs/clients.md"
 TOKEN = "a-token"
@@ -307,3 +308,19 @@ async def test_ice_servers_come_in_link_headers() -> None:
                 '<turn:127.0.0.1:9?transport=udp>; rel="ice-server"; username="me"; '
                 'credential="se\\"cret"; credential-type="password"',
             ]
+
+
+@pytest.mark.skipif(not can_enter(), reason="needs a network namespace of its own")
+def test_where_no_network_leads_to_the_client_an_offer_is_told_so() -> None:
+    run_inside("offer_from_afar", __name__)
+
+
+async def offer_from_afar() -> None:
+    """What the test above runs where there is nothing but loopback."""
+    from_afar = OFFER.replace("127.0.0.1", "192.0.2.7")
+    with serving("tests.models.painted:Painted") as served:
+        for path, sdp in (("whep", from_afar), ("whip/webcam", SENDS.replace("127.0.0.1", "::9"))):
+            refused = await asyncio.to_thread(offered, f"{served.url}/{path}", sdp)
+            assert (refused.status_code, "loopback" in refused.text) == (503, True), refused.text
+            assert "retry-after" not in refused.headers
+        assert (await asyncio.to_thread(offered, f"{served.url}/whep", OFFER)).status_code == 201

@@ -98,7 +98,8 @@ class ClipRoutes:
         if len(wanted) < total or asked is not None:
             headers["Content-Range"] = f"bytes {wanted.start}-{wanted.stop - 1}/{total}"
         status = 206 if "Content-Range" in headers else 200
-        content = _file(head, clip, self._shelf(), wanted)
+        sent = wanted[:0] if request.method == "HEAD" else wanted
+        content = _file(head, clip, self._shelf(), sent)
         return StreamingResponse(content, status, headers, HEAD)
 
     async def metadata(self, request: Request) -> Response:

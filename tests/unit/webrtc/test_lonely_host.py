@@ -20,9 +20,9 @@ def can_enter() -> bool:
     return subprocess.run([*_ENTER, "true"], capture_output=True, timeout=10).returncode == 0
 
 
-def run_inside(name: str) -> None:
-    """Run the coroutine *name* of this file where only loopback exists."""
-    script = f"import asyncio; from {__name__} import {name}; asyncio.run({name}())"
+def run_inside(name: str, module: str = __name__) -> None:
+    """Run the coroutine *name* of a module where only loopback exists."""
+    script = f"import asyncio; from {module} import {name}; asyncio.run({name}())"
     command = f"ip link set lo up && exec {sys.executable} -W error -c '{script}'"
     done = subprocess.run(
         [*_ENTER, "sh", "-c", command],
