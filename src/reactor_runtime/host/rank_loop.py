@@ -21,6 +21,7 @@ from reactor_runtime.host.rank_reports import RankFailures
 from reactor_runtime.host.session_life import SessionLife
 from reactor_runtime.host.state_digest import StateDigest
 from reactor_runtime.host.turn_source import BodyState, Step
+from reactor_runtime.model.author_call import is_ours, outlive_cancellation
 from reactor_runtime.model.outlet import Turn
 
 Order = Callable[["RankLoop"], Awaitable[Any]]
@@ -138,12 +139,22 @@ class RankLoop:
         return self._reply()
 
     async def _carry_out_orders(self) -> None:
-        while (given := await self._orders.get()) is not None:
+        while (given := await self._next_order()) is not None:
             order, done = given
             try:
                 done.set_result(await order(self))
             except BaseException as error:  # noqa: BLE001 - raised where the order was given
                 done.set_exception(error)
+            await outlive_cancellation()
+
+    async def _next_order(self) -> tuple[Order, asyncio.Future[Any]] | None:
+        while True:
+            try:
+                return await self._orders.get()
+            except asyncio.CancelledError as error:
+                if is_ours(error):
+                    raise
+                await outlive_cancellation()  # author code cancels tasks it did not start
 
     async def _heed_failure(self) -> None:
         if (failure := self._body.take_failure()) is not None:

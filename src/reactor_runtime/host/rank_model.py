@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from reactor_runtime.host.rank_loop import Order, RankLoop
 from reactor_runtime.host.rank_messages import RankReply, TrackFrames
 from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
 from reactor_runtime.host.rank_seat import RankSeat
+from reactor_runtime.model.author_call import cancel
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.outlet import Turn
 
@@ -51,10 +53,15 @@ class RankModel:
         """Carry out *order*; where it waits for the host, all ranks do."""
         suspension = self._own.suspension
         done = self._loop.run_until_complete(self._give(order))
-        while self._loop.run_until_complete(suspension.until_asking(done)):
+        while self._is_asking(done):
             given = rank.suspend(suspension.question())
             self._loop.run_until_complete(suspension.answer(given))
         return done.result()
+
+    def _is_asking(self, done: "asyncio.Future[Any]") -> bool:
+        while True:
+            with suppress(asyncio.CancelledError):  # author code cancels tasks it did not start
+                return self._loop.run_until_complete(self._own.suspension.until_asking(done))
 
     def call_from(self, channel: int) -> None:
         """Expect the group's calls on the open file *channel*."""
@@ -80,7 +87,7 @@ class RankModel:
         until = self._loop.time() + _CLOSE_S
         while (tasks := asyncio.all_tasks(self._loop)) and self._loop.time() < until:
             for task in tasks:
-                task.cancel()  # more than once: an order that is cancelled ends as that order
+                cancel(task)  # more than once: an order that is cancelled ends as that order
             self._loop.run_until_complete(asyncio.wait(tasks, timeout=_CLOSE_ROUND_S))
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         asyncio.set_event_loop(None)

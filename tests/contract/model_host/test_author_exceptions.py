@@ -1,7 +1,8 @@
 """Whatever author code raises, wherever: it ends what the table of failures says and no more."""
 
 import pytest
-from tests.contract.model_host.conftest import Serve, in_process_only
+from tests.contract.model_host.conftest import Serve
+from tests.contract.model_host.stage import Stage
 from tests.models.raises_anything import WAYS
 
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure
@@ -83,16 +84,22 @@ async def test_a_step_that_cancels_its_task_ends_its_session_loudly(serve: Serve
     assert await stage.ask_text("echo", text="still here") == "still here"
 
 
-@in_process_only("on ranks it cancels the pump of one rank: the ranks are lost")
-@pytest.mark.parametrize("command", ["cancel_everything", "cancel_everything_soon"])
-async def test_who_cancels_every_task_ends_the_session_alone(
-    serve: Serve, command: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    stage = await serve("raises_anything")
+async def test_who_cancels_every_task_ends_the_session_alone(serve: Serve) -> None:
+    await ends_its_session_alone(await serve("raises_anything"), "cancel_everything")
+
+
+# A timer strikes several ranks in different places: that they differ is what ends them.
+@pytest.mark.parametrize("kind", ["in_process", "pool_of_1"], indirect=True)
+async def test_who_cancels_every_task_later_ends_the_session_alone(serve: Serve) -> None:
+    await ends_its_session_alone(await serve("raises_anything"), "cancel_everything_soon")
+
+
+async def ends_its_session_alone(stage: Stage, command: str) -> None:
     for session in ("s1", "s2"):
         stage.open(session)
         await stage.ask(command)
         await stage.closed(session)
-    assert [f.fatal for f in stage.outlet.of(HostFailure)] == [False, False]
+    failures = stage.outlet.of(HostFailure)
+    assert [(f.message, f.fatal) for f in failures] == [("CancelledError", False)] * 2
     stage.open("s3")
     assert await stage.ask_text("echo", text="still here") == "still here"
