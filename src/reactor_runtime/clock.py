@@ -24,13 +24,8 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's own clocks."""
 
-    def now(self) -> float:
-        """Return monotonic seconds."""
-        return time.monotonic()
-
-    def wall(self) -> float:
-        """Return seconds since the epoch."""
-        return time.time()
+    now = staticmethod(time.monotonic)  # itself: a turn asks it nine times
+    wall = staticmethod(time.time)
 
     async def sleep_until(self, when_s: float) -> None:
         """Return once ``now()`` has reached *when_s*."""

@@ -45,7 +45,7 @@ class InboundFrames:
         """Let the model see what is held, if it may."""
         # Look up first, then ask: what comes once everybody has left is for whoever comes next.
         all_held = self._held
-        if not may_be_seen():
+        if not all_held or not may_be_seen():
             return
         for name, held in all_held.items():
             if held.available:

@@ -27,7 +27,7 @@ class LiveOutlet:
         self._outlet, self._emitter = parts.outlet, parts.emitter
         self._gate, self._turns = parts.gate, parts.turns
         self._loop = loop
-        self._thread = threading.current_thread()
+        self._thread_id = threading.get_ident()
         self._warned_threads: set[str] = set()
         self._last: Output | None = None
 
@@ -41,7 +41,7 @@ class LiveOutlet:
         if not isinstance(output, Output):
             raise TypeError(f"emit() takes an Output, not {type(output).__name__}")
         emission = self._emit(output, compute_time, drop)
-        if threading.current_thread() is self._thread:  # or in a loop of the author's, in load()
+        if threading.get_ident() == self._thread_id:  # or in a loop of the author's, in load()
             await emission
             return
         try:
@@ -134,7 +134,7 @@ class LiveOutlet:
     def state_is_missed(self) -> None:
         """Warn once of an author's thread that looks at the state of no session."""
         thread = threading.current_thread()
-        if thread is not self._thread and thread.name not in self._warned_threads:
+        if thread.ident != self._thread_id and thread.name not in self._warned_threads:
             self._warned_threads.add(thread.name)
             log.warning("state_read_between_sessions", thread=thread.name)
 

@@ -58,8 +58,9 @@ class StepCompleted:
             raise TypeError(
                 f"a step shows an Output, None or Idle, not {type(self.output).__name__}"
             )
-        for name, content in self.files.items():
-            _check_file(name, content)
+        if self.files:
+            for name, content in self.files.items():
+                _check_file(name, content)
 
     @classmethod
     def of(cls, result: Any, elapsed: float | None = None) -> Self:
