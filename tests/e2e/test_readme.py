@@ -1,9 +1,7 @@
-"""What the README shows runs as it stands: the model, its manifest, its client and its test."""
+"""What the README shows runs as it stands: the model, its manifest and its client."""
 
 import asyncio
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +40,3 @@ async def test_the_model_of_the_readme_is_served_and_steered_by_its_client(tmp_p
         assert pictures[0].shape == (360, 640, 3)
         served.wait_for_state("ready")
         assert "error" not in served.log()
-
-
-def test_the_test_of_the_readme_passes_on_one_rank_and_on_two(tmp_path: Path) -> None:
-    for name in ("flow.py", "test_flow.py"):
-        (tmp_path / name).write_text(snippet("README.md", "python", f"# {name}"))
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
-    assert "2 passed" in done.stdout, done.stdout
