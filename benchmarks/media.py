@@ -23,6 +23,7 @@ from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.picture import PictureMaker
+from reactor_runtime.media.rendition import Rendition
 from reactor_runtime.media.threads import threads_for
 from reactor_runtime.media.video_encoder import VideoEncoder, VideoFormat
 from reactor_runtime.media.video_encoding import bitrate_for
@@ -113,7 +114,7 @@ async def stream(report: Report, frames: Any, case: Case, seconds: float) -> Non
     live = LiveStream([VIDEO], settings=MediaSettings(), clock=CLOCK)
     live.start(asyncio.get_running_loop())
     got: list[tuple[float, EncodedFrame]] = []
-    live.subscribe("main", Codec.VP8, lambda frame: got.append((CLOCK.now(), frame)))
+    live.subscribe(Rendition("main", Codec.VP8), lambda frame: got.append((CLOCK.now(), frame)))
     stopped, room = threading.Event(), threading.Event()
     live.on_room(room.set)
 
@@ -164,8 +165,8 @@ async def idle(report: Report, seconds: float) -> None:
         live = LiveStream([VIDEO, SOUND], settings=MediaSettings(), clock=CLOCK)
         live.start(asyncio.get_running_loop())
         if heard:
-            live.subscribe("main", Codec.VP8, lambda _: None)
-            live.subscribe("voice", Codec.OPUS, lambda _: None)
+            live.subscribe(Rendition("main", Codec.VP8), lambda _: None)
+            live.subscribe(Rendition("voice", Codec.OPUS), lambda _: None)
         cpu = time.process_time()
         await asyncio.sleep(seconds)
         cpu = (time.process_time() - cpu) / seconds

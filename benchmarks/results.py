@@ -14,6 +14,8 @@ from machine import Machine
 TITLES = {
     "serve": "Serving",
     "reconnect": "A network that fails for five seconds",
+    "congestion": "A link that gets bad, and a viewer next to it",
+    "broadcasts": "Messages to everybody",
     "distributed": "Ranks",
     "scaling": "Scaling",
     "launcher": "Jobs over nodes",

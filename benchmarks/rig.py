@@ -179,6 +179,7 @@ DEAD: dict[str, Any] = {
     "fps": 0.0,
     "gaps": [],
     "times": [],
+    "messages": 0.0,
     "connect_s": float("nan"),
     "first_frame_s": float("nan"),
 }
@@ -187,10 +188,20 @@ DEAD: dict[str, Any] = {
 class Viewer:
     """A viewer program in a process of its own, spoken to in JSON lines."""
 
-    def __init__(self, python: str, kind: str, *flags: str, session: str | None = None) -> None:
-        command = [python, str(HERE / "viewers" / f"{kind}_viewer.py"), "--url", URL, *flags]
+    def __init__(
+        self,
+        python: str,
+        kind: str,
+        *flags: str,
+        session: str | None = None,
+        url: str = URL,
+        niceness: int = 0,
+    ) -> None:
+        command = [python, str(HERE / "viewers" / f"{kind}_viewer.py"), "--url", url, *flags]
         if session:
             command += ["--session", session]
+        if niceness:
+            command = ["nice", "-n", str(niceness), *command]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,

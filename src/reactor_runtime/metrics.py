@@ -163,10 +163,17 @@ class Metrics:
     late_ticks: "Counter" = _counter("late_ticks", "Frames shown later than their time", "track")
     stream_fps: "Gauge" = _gauge("stream_fps", "Rate at which frames are shown now")
     encode_seconds: "Histogram" = _histogram(
-        "encode_seconds", "Time to encode one frame", _FAST_BUCKETS, "track", "codec"
+        "encode_seconds", "Time to encode one frame", _FAST_BUCKETS, "track", "codec", "rung"
     )
-    encoded_bytes: "Counter" = _counter("encoded_bytes", "Bytes encoded", "track", "codec")
-    key_frames: "Counter" = _counter("key_frames", "Key frames encoded", "track", "codec")
+    encoded_bytes: "Counter" = _counter("encoded_bytes", "Bytes encoded", "track", "codec", "rung")
+    key_frames: "Counter" = _counter("key_frames", "Key frames encoded", "track", "codec", "rung")
+    encoders: "Gauge" = _gauge("encoders", "Encoders that are open", "track", "codec", "rung")
+    rung_viewers: "Gauge" = _gauge(
+        "rung_viewers", "Viewers who get this rung of a track", "track", "rung"
+    )
+    rung_changes: "Counter" = _counter(
+        "rung_changes", "Times a viewer was given another rung", "track", "direction"
+    )
     viewers_cut: "Counter" = _counter(
         "viewers_cut", "Times a slow viewer was cut to its next key frame", "track"
     )

@@ -13,11 +13,12 @@ from reactor_sdk import Reactor
 
 
 class SdkViewer:
-    """One client; ``pictures`` grows from the SDK's own thread."""
+    """One client; ``pictures`` and their ``sizes`` grow from the SDK's own thread."""
 
     def __init__(self, url: str) -> None:
         self.reactor = Reactor("test", local=True, api_url=url)
         self.pictures: list[tuple[float, tuple[int, int, int]]] = []
+        self.sizes: list[tuple[int, int]] = []
         self.messages: list[dict[str, Any]] = []
         self.errors: list[str] = []
         self._arrived = threading.Condition()
@@ -28,6 +29,7 @@ class SdkViewer:
     def _on_frame(self, frame: NDArray[np.uint8]) -> None:
         red, green, blue = (int(v) for v in np.median(frame[-20:, -20:].reshape(-1, 3), axis=0))
         with self._arrived:
+            self.sizes.append((frame.shape[1], frame.shape[0]))
             self.pictures.append((time.monotonic(), (red, green, blue)))
             self._arrived.notify_all()
 

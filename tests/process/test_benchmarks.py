@@ -11,7 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
-NAMES = ("serve", "distributed", "launcher", "media", "reconnect", "scaling", "soak", "threads")
+NAMES = (
+    "serve", "distributed", "launcher", "media", "reconnect", "scaling", "soak", "threads",
+    "congestion", "broadcasts",
+)  # fmt: skip
 MACHINE = {
     "processor": "Some Processor",
     "cores": 2,

@@ -18,6 +18,7 @@ from reactor_runtime.media.fan_out import FanOut
 from reactor_runtime.media.lane import Lane, Work
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.pacer import Pacer
+from reactor_runtime.media.rendition import Rendition
 from reactor_runtime.media.sample_line import RATE
 from reactor_runtime.media.tap import Tap
 from reactor_runtime.media.track_figures import TrackFigures
@@ -48,6 +49,7 @@ class AudioEncoding:
         self._settings = settings
         self._clock = clock
         self._figures = figures
+        self._of_encoder = figures.of(Rendition(track, Codec.OPUS))
         self._encoder: AudioEncoder | None = None
         self._number = 0
         self.tap: Tap | None = None
@@ -74,6 +76,7 @@ class AudioEncoding:
         begun = self._clock.now()
         if self._encoder is None:
             self._encoder = AudioEncoder(self._settings.audio_bitrate)
+            self._of_encoder.opened(True)
         frame = EncodedFrame(
             track=self.track,
             codec=Codec.OPUS,
@@ -85,12 +88,13 @@ class AudioEncoding:
         )
         self._number += 1
         ended = self._clock.now()
-        self._figures.of(Codec.OPUS).encoded(frame, ended - begun, ended)
+        self._of_encoder.encoded(frame, ended - begun, ended)
         return frame
 
     def close(self) -> None:
         """Close the encoder, if it is open."""
         self._encoder = None
+        self._of_encoder.opened(False)
 
 
 class AudioLane(Lane):

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from reactor_runtime.media.rung import Rung
+
 
 class Codec(StrEnum):
     """Codecs the runtime sends."""
@@ -26,6 +28,7 @@ class EncodedFrame:
             tracks of a model share it, so it is what keeps sound and picture together.
         is_key: A viewer may start here.
         number: Counts the encoder's packets from 0; a gap means the viewer was cut.
+        rung: The quality it is encoded in; a viewer changes to another at a key frame.
         metadata: The author's metadata of this frame, if any.
     """
 
@@ -36,4 +39,5 @@ class EncodedFrame:
     presented_at: float
     is_key: bool
     number: int
+    rung: Rung = Rung.TOP
     metadata: Any = field(default=None, compare=False)

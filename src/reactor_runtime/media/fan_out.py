@@ -1,4 +1,4 @@
-"""FanOut: the encoded frames of one track in one codec, and who gets them.
+"""FanOut: the encoded frames of one rendition of a track, and who gets them.
 
     lane's thread ── post ──► one call on the event loop ──► every sink
 
@@ -48,12 +48,15 @@ class FanOut:
         """How many are subscribed."""
         return len(self._sinks)
 
-    def subscribe(self, sink: FrameSink) -> Subscription:
-        """Send frames to *sink* from the next key frame on, which is asked for at once."""
+    def subscribe(self, sink: FrameSink, *, urgent: bool = True) -> Subscription:
+        """Send frames to *sink* from the next key frame on, which is asked for at once.
+
+        Not *urgent*: it has pictures, and waits as one that sends a PLI.
+        """
         subscription = Subscription(self._request_key, self._close)
         self._sinks[subscription] = sink
         self._waiting.add(subscription)
-        self._request_key(subscription, True)
+        self._request_key(subscription, urgent)
         return subscription
 
     def _request_key(self, who: Subscription, urgent: bool) -> None:

@@ -3,8 +3,8 @@
     model's thread            one lane per video track, one for sound        event loop
     put ─► convert ─► Pacer ──────────► due? ─► encode once ──────────────► FanOut ─► sinks
 
-One timeline, one pacer, one encoder per (track, codec) while somebody needs it, one delivery call
-per encoded frame on the event loop.
+One timeline, one pacer, one encoder per rendition (track, codec, rung) while somebody needs it, one
+delivery call per encoded frame on the event loop.
 """
 
 import asyncio
@@ -21,6 +21,9 @@ from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.media.fan_out import FanOut, FrameSink
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.pacer import Pacer
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.rung import Rung
+from reactor_runtime.media.shrinker import Shrinker
 from reactor_runtime.media.subscription import Subscription
 from reactor_runtime.media.tap import Tap
 from reactor_runtime.media.track_figures import TrackFigures
@@ -29,7 +32,8 @@ from reactor_runtime.media.video_lane import VideoLane
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 
-CODECS = {TrackKind.VIDEO: (Codec.VP8, Codec.H264), TrackKind.AUDIO: (Codec.OPUS,)}
+_CODECS = {TrackKind.VIDEO: (Codec.VP8, Codec.H264), TrackKind.AUDIO: (Codec.OPUS,)}
+_RUNGS = {TrackKind.VIDEO: tuple(Rung), TrackKind.AUDIO: (Rung.TOP,)}
 _MOST_UNDELIVERED = {TrackKind.VIDEO: 8, TrackKind.AUDIO: 50}
 
 
@@ -71,26 +75,22 @@ class LiveStream:
         )
         self.plays_until = partial(_end_of, self._pacer, clock)
         self._figures = {
-            each.name: TrackFigures(each.name, CODECS[each.kind], metrics) for each in outputs
+            each.name: TrackFigures(each.name, renditions(each), metrics) for each in outputs
         }
         self._fan_outs = {
-            (each.name, codec): FanOut(
+            rendition: FanOut(
                 self._pacer.changed, clock=clock, most_undelivered=_MOST_UNDELIVERED[each.kind]
             )
             for each in outputs
-            for codec in CODECS[each.kind]
+            for rendition in renditions(each)
         }
         self._video = [
-            self._video_lane(each.name, settings)
-            for each in outputs
-            if each.kind is TrackKind.VIDEO
+            self._video_lane(each, settings) for each in outputs if each.kind is TrackKind.VIDEO
         ]
         self._audio = self._audio_lanes(
             [each.name for each in outputs if each.kind is TrackKind.AUDIO], settings
         )
-        metrics.stream_fps.set_function(lambda: self._pacer.stats()["fps"])
-        for name in self._figures:
-            metrics.queue_frames.labels(name).set_function(lambda: self._pacer.stats()["queue"])
+        _publish(metrics, self._pacer, self._fan_outs)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start the media threads; encoded frames are delivered on *loop*. Once per object."""
@@ -174,19 +174,23 @@ class LiveStream:
         """Call *callback*, from any thread, whenever room may have appeared."""
         self._pacer.on_room(callback)
 
-    def subscribe(self, track: str, codec: Codec, sink: FrameSink) -> Subscription:
-        """Send the encoded frames of *track* to *sink*, on the event loop, from a key frame on.
+    def subscribe(
+        self, rendition: Rendition, sink: FrameSink, *, urgent: bool = True
+    ) -> Subscription:
+        """Send the encoded frames of *rendition* to *sink*, on the event loop, from a key frame on.
 
-        The first one is a key frame made at once from the last picture, if there is one.
+        The first one is a key frame made at once from the last picture, if there is one; for
+        somebody who has pictures, and is not *urgent*, when others' requests allow.
 
         Raises:
-            TrackError: There is no output track of that name, or *codec* cannot carry it.
+            TrackError: There is no output track of that name, or the codec cannot carry it.
         """
-        fan_out = self._fan_outs.get((track, codec))
+        fan_out = self._fan_outs.get(rendition)
         if fan_out is None:
+            track, codec, _ = rendition
             known = track in self._figures
             raise TrackError(track, f"{codec} cannot carry it" if known else "no such output track")
-        return fan_out.subscribe(sink)
+        return fan_out.subscribe(sink, urgent=urgent)
 
     def give_to(self, tap: Tap, tracks: Collection[str]) -> None:
         """Let *tap* have the pictures and the sound of *tracks* too. Before ``start``, one tap.
@@ -209,22 +213,23 @@ class LiveStream:
         now = self._clock.now()
         tracks = {}
         for name, figures in self._figures.items():
-            viewers = sum(out.viewers for (of, _), out in self._fan_outs.items() if of == name)
+            viewers = sum(_viewers(self._fan_outs, name, rung) for rung in Rung)
             tracks[name] = {"viewers": viewers, **figures.as_dict(now)}
         return {**self._pacer.stats(), "tracks": tracks}
 
-    def _video_lane(self, name: str, settings: MediaSettings) -> VideoLane:
+    def _video_lane(self, track: Track, settings: MediaSettings) -> VideoLane:
+        name, shrinker = track.name, Shrinker()
         figures = self._figures[name]
         encodings = [
             VideoEncoding(
-                name,
-                codec,
-                self._fan_outs[name, codec],
+                rendition,
+                self._fan_outs[rendition],
+                shrinker=shrinker,
                 settings=settings,
                 clock=self._clock,
                 figures=figures,
             )
-            for codec in CODECS[TrackKind.VIDEO]
+            for rendition in renditions(track)
         ]
         return VideoLane(name, self._pacer, encodings, clock=self._clock, figures=figures)
 
@@ -235,7 +240,7 @@ class LiveStream:
         encodings = [
             AudioEncoding(
                 name,
-                self._fan_outs[name, Codec.OPUS],
+                self._fan_outs[Rendition(name, Codec.OPUS)],
                 settings=settings,
                 clock=self._clock,
                 figures=self._figures[name],
@@ -243,6 +248,26 @@ class LiveStream:
             for name in names
         ]
         return [AudioLane(self._pacer, encodings, clock=self._clock)]
+
+
+def renditions(track: Track) -> list[Rendition]:
+    """Return what *track* may be encoded as, better rungs first: their viewers wait for nobody."""
+    rungs, codecs = _RUNGS[track.kind], _CODECS[track.kind]
+    return [Rendition(track.name, codec, rung) for rung in rungs for codec in codecs]
+
+
+def _publish(metrics: Metrics, pacer: Pacer, fan_outs: Mapping[Rendition, FanOut]) -> None:
+    metrics.stream_fps.set_function(lambda: pacer.stats()["fps"])
+    for track, codec, rung in fan_outs:
+        metrics.queue_frames.labels(track).set_function(lambda: pacer.stats()["queue"])
+        if codec is not Codec.OPUS:
+            gauge = metrics.rung_viewers.labels(track, rung)
+            gauge.set_function(partial(_viewers, fan_outs, track, rung))
+
+
+def _viewers(fan_outs: Mapping[Rendition, FanOut], track: str, rung: Rung) -> int:
+    outs = fan_outs.items()
+    return sum(out.viewers for of, out in outs if (of.track, of.rung) == (track, rung))
 
 
 def _end_of(pacer: Pacer, clock: Clock) -> float:

@@ -3,20 +3,27 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.encoded_frame import EncodedFrame
 from reactor_runtime.media.flow import Flow
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.rung import Rung
 from reactor_runtime.metrics import Metrics
 
 
-class CodecFigures:
+class EncoderFigures:
     """The figures of one encoder of one track."""
 
-    def __init__(self, track: str, codec: Codec, metrics: Metrics) -> None:
+    def __init__(self, rendition: Rendition, metrics: Metrics) -> None:
         self._bits, self._frames, self._seconds = Flow(), Flow(), Flow()
         self._keys = 0
-        self._encode_seconds = metrics.encode_seconds.labels(track, codec)
-        self._encoded_bytes = metrics.encoded_bytes.labels(track, codec)
-        self._key_frames = metrics.key_frames.labels(track, codec)
+        self._encode_seconds = metrics.encode_seconds.labels(*rendition)
+        self._encoded_bytes = metrics.encoded_bytes.labels(*rendition)
+        self._key_frames = metrics.key_frames.labels(*rendition)
+        self._open = metrics.encoders.labels(*rendition)
+
+    def opened(self, is_open: bool) -> None:
+        """Note whether there is an encoder now."""
+        self._open.set(is_open)
 
     def encoded(self, frame: EncodedFrame, took_s: float, now: float) -> None:
         """Note one encoded frame that took *took_s* seconds."""
@@ -45,16 +52,16 @@ class CodecFigures:
 class TrackFigures:
     """The figures of one track and of its encoders."""
 
-    def __init__(self, track: str, codecs: Iterable[Codec], metrics: Metrics) -> None:
+    def __init__(self, track: str, renditions: Iterable[Rendition], metrics: Metrics) -> None:
         self._track, self._metrics = track, metrics
-        self._codecs = {codec: CodecFigures(track, codec, metrics) for codec in codecs}
+        self._encoders = {each: EncoderFigures(each, metrics) for each in renditions}
         self._shown = Flow()
         self._late = self._dropped = 0
         self._late_ticks = metrics.late_ticks.labels(track)
 
-    def of(self, codec: Codec) -> CodecFigures:
+    def of(self, rendition: Rendition) -> EncoderFigures:
         """Return the figures of one encoder."""
-        return self._codecs[codec]
+        return self._encoders[rendition]
 
     def emitted(self, frames: int) -> None:
         """Note frames that came from the model."""
@@ -75,11 +82,20 @@ class TrackFigures:
             self._metrics.frames_dropped.labels(self._track, reason).inc(frames)
 
     def as_dict(self, now: float) -> Mapping[str, Any]:
-        """Return the figures of the track, those of its encoders under ``codecs``."""
+        """Return the figures of the track.
+
+        Those of its encoders are under ``codecs``: by codec, and lower rungs, once somebody needed
+        them, by ``codec/rung``.
+        """
+        encoders = {
+            str(each.codec) if each.rung is Rung.TOP else f"{each.codec}/{each.rung}": found
+            for each, figures in self._encoders.items()
+            if (found := figures.as_dict(now))["frames"] or each.rung is Rung.TOP
+        }
         return {
             "fps": self._shown.per_second(now),
             "frames": int(self._shown.total),
             "late": self._late,
             "dropped": self._dropped,
-            "codecs": {str(codec): each.as_dict(now) for codec, each in self._codecs.items()},
+            "codecs": encoders,
         }

@@ -1,4 +1,4 @@
-"""VideoEncoding: the life of one track's encoder in one codec.
+"""VideoEncoding: the life of one rendition's encoder.
 
 Opened when a picture meets the first viewer, reopened when the pictures' size or the wanted
 bitrate changes, closed when nobody has been subscribed for a while.
@@ -7,9 +7,12 @@ bitrate changes, closed when nobody has been subscribed for a while.
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import EncoderError
 from reactor_runtime.log import get_logger
-from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.encoded_frame import EncodedFrame
 from reactor_runtime.media.fan_out import FanOut
 from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.picture import Picture
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.shrinker import Shrinker
 from reactor_runtime.media.threads import threads_for
 from reactor_runtime.media.timeline import Shown
 from reactor_runtime.media.track_figures import TrackFigures
@@ -26,6 +29,7 @@ _SLOWEST_FPS, _FASTEST_FPS = (
     60.0,
 )  # outside, a rate says little about the bits a picture needs
 _LEAST_BITRATE = 150_000
+_LEAST_OF_ALL = 60_000  # of any rung
 _REOPEN_RATIO = 1.5
 _REOPEN_AFTER_S = 10.0
 
@@ -36,9 +40,9 @@ class VideoEncoding:
     """Encodes what its lane shows. Used by that lane's thread alone.
 
     Args:
-        track: Name of the output track.
-        codec: VP8 or H264.
+        rendition: Which track, in VP8 or H264, and how well.
         fan_out: Who gets the frames.
+        shrinker: Makes the pictures of lower rungs.
         settings: Bitrates and threads.
         clock: Monotonic time.
         figures: Where it counts.
@@ -46,16 +50,17 @@ class VideoEncoding:
 
     def __init__(
         self,
-        track: str,
-        codec: Codec,
+        rendition: Rendition,
         fan_out: FanOut,
         *,
+        shrinker: Shrinker,
         settings: MediaSettings,
         clock: Clock,
         figures: TrackFigures,
     ) -> None:
         self.fan_out = fan_out
-        self._track, self._codec = track, codec
+        self._rendition = rendition
+        self._shrinker = shrinker
         self._settings = settings
         self._clock = clock
         self._figures = figures
@@ -90,6 +95,7 @@ class VideoEncoding:
     def close(self) -> None:
         """Close the encoder, if it is open; the next picture opens another."""
         self._opened = None
+        self._figures.of(self._rendition).opened(False)
 
     def _give_up(self, error: EncoderError) -> None:
         """Close the encoder: the next one begins with the key frame that may be owed."""
@@ -97,18 +103,20 @@ class VideoEncoding:
         self.fan_out.note_key()
         self._figures.dropped(1, "encoder_failed")
         if error.size != self._failed_size:  # one line, not one per picture
-            _log.error("encoder_failed", track=self._track, error=str(error))
+            _log.error("encoder_failed", track=self._rendition.track, error=str(error))
         self._failed_size = error.size
 
     def _encode(self, shown: Shown, media_time: float) -> EncodedFrame:
         begun = self._clock.now()
         due = self.fan_out.key_due
-        encoder = self._encoder(shown, begun)
+        picture = self._shrinker.shrink(shown.picture, self._rendition.rung)
+        encoder = self._encoder(shown, picture, begun)
         timestamp = max(round(media_time * VIDEO_RATE), self._last_timestamp + 1)
-        made = encoder.encode(shown.picture, timestamp, key=due is not None and due <= begun)
+        made = encoder.encode(picture, timestamp, key=due is not None and due <= begun)
         frame = EncodedFrame(
-            track=self._track,
-            codec=self._codec,
+            track=self._rendition.track,
+            codec=self._rendition.codec,
+            rung=self._rendition.rung,
             data=made.bitstream,
             timestamp=timestamp,
             presented_at=shown.time,
@@ -121,32 +129,38 @@ class VideoEncoding:
         if frame.is_key:
             self.fan_out.note_key()
         ended = self._clock.now()
-        self._figures.of(self._codec).encoded(frame, ended - begun, ended)
+        self._figures.of(self._rendition).encoded(frame, ended - begun, ended)
         return frame
 
-    def _encoder(self, shown: Shown, now: float) -> VideoEncoder:
-        wanted = self._wanted(shown)
+    def _encoder(self, shown: Shown, picture: Picture, now: float) -> VideoEncoder:
+        wanted = self._wanted(shown, picture)
         if self._opened is not None:
             encoder, had, opened_at = self._opened
             ratio = wanted.bitrate / had.bitrate
             fits = 1 / _REOPEN_RATIO < ratio < _REOPEN_RATIO or now - opened_at < _REOPEN_AFTER_S
             if (had.width, had.height) == (wanted.width, wanted.height) and fits:
                 return encoder
-        encoder = VideoEncoder(self._codec, wanted)
+        encoder = VideoEncoder(self._rendition.codec, wanted)
         self._opened = (encoder, wanted, now)
+        self._figures.of(self._rendition).opened(True)
         return encoder
 
-    def _wanted(self, shown: Shown) -> VideoFormat:
-        width, height = shown.picture.size
+    def _wanted(self, shown: Shown, picture: Picture) -> VideoFormat:
+        emitted, (width, height) = shown.picture.size, picture.size
         rate = 1 / shown.length_s if shown.length_s > 0 else _FASTEST_FPS
         fps = min(max(rate, _SLOWEST_FPS), _FASTEST_FPS)
         return VideoFormat(
             width=width,
             height=height,
             fps=fps,
-            bitrate=bitrate_for(width * height, fps, self._settings),
+            bitrate=self._bitrate(emitted[0] * emitted[1], fps),
             threads=self._settings.encoder_threads or threads_for(width * height),
         )
+
+    def _bitrate(self, pixels: int, fps: float) -> int:
+        """Return the bits per second of this rung, for pictures emitted with so many pixels."""
+        share = self._rendition.rung.bitrate_share
+        return max(int(share * bitrate_for(pixels, fps, self._settings)), _LEAST_OF_ALL)
 
 
 def bitrate_for(pixels: int, fps: float, settings: MediaSettings) -> int:

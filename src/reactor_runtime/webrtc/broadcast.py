@@ -1,4 +1,7 @@
-"""Broadcast: each encoded frame of one (track, codec) packetised once for all its viewers."""
+"""Broadcast: each encoded frame of one (track, codec) packetised once for all its viewers.
+
+All rungs of the ladder share one origin of time stamps, so that a viewer may change between them.
+"""
 
 import random
 from collections.abc import Callable, Sequence
@@ -6,6 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.rung import Rung
 from reactor_runtime.webrtc.packetizer import make_packetizer
 
 
@@ -24,8 +29,17 @@ class Hold(Protocol):
 class FrameSource(Protocol):
     """Where encoded frames come from: the live stream."""
 
-    def subscribe(self, track: str, codec: Codec, sink: Callable[[EncodedFrame], None]) -> Hold:
-        """Send the frames of *track* to *sink*, on the event loop, beginning with a key frame."""
+    def subscribe(
+        self,
+        rendition: Rendition,
+        sink: Callable[[EncodedFrame], None],
+        *,
+        urgent: bool = True,
+    ) -> Hold:
+        """Send the frames of *rendition* to *sink*, on the event loop, beginning with a key frame.
+
+        Whoever has pictures is not *urgent*: it is served as one that sends a PLI.
+        """
         ...
 
 
@@ -48,27 +62,19 @@ class Picture:
     size_bytes: int
 
 
-class Broadcast:
-    """Shares the packetised frames of one (track, codec).
+class _Shared:
+    """The frames of one rung.
 
     The source calls all viewers with one frame before it goes on to the next, so remembering the
     last one is enough.
     """
 
-    def __init__(self, source: FrameSource, track: str, codec: Codec) -> None:
-        self._source, self._track = source, track
-        self.codec = codec
-        self._packetizer = make_packetizer(codec)
-        self._origin = random.getrandbits(32)
+    def __init__(self, codec: Codec, origin: int) -> None:
+        self._packetizer, self._origin = make_packetizer(codec), origin
         self._frame: EncodedFrame | None = None
         self._picture: Picture | None = None
 
-    def subscribe(self, sink: Callable[[EncodedFrame], None]) -> Hold:
-        """Send every frame to *sink*, beginning with a key frame made at once."""
-        return self._source.subscribe(self._track, self.codec, sink)
-
     def picture(self, frame: EncodedFrame) -> Picture:
-        """Return *frame* packetised; the first viewer that asks pays for it."""
         if frame is not self._frame or self._picture is None:
             payloads = self._packetizer.packetize(frame.data)
             self._picture = Picture(
@@ -80,6 +86,35 @@ class Broadcast:
             )
             self._frame = frame
         return self._picture
+
+
+class Broadcast:
+    """Shares the packetised frames of one (track, codec).
+
+    Attributes:
+        codec: Of its frames.
+    """
+
+    def __init__(self, source: FrameSource, track: str, codec: Codec) -> None:
+        self._source, self._track = source, track
+        self.codec = codec
+        origin = random.getrandbits(32)
+        self._shared = {rung: _Shared(codec, origin) for rung in Rung}
+
+    def subscribe(
+        self,
+        sink: Callable[[EncodedFrame], None],
+        rung: Rung = Rung.TOP,
+        *,
+        urgent: bool = True,
+    ) -> Hold:
+        """Send every frame of *rung* to *sink*, beginning with a key frame."""
+        rendition = Rendition(self._track, self.codec, rung)
+        return self._source.subscribe(rendition, sink, urgent=urgent)
+
+    def picture(self, frame: EncodedFrame) -> Picture:
+        """Return *frame* packetised; the first viewer that asks pays for it."""
+        return self._shared[frame.rung].picture(frame)
 
 
 class Broadcasts:

@@ -1,11 +1,13 @@
 """OutboundTrack: one viewer's copy of one output track."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
-from reactor_runtime.webrtc.broadcast import Broadcast, Hold
+from reactor_runtime.webrtc.broadcast import Broadcast, Picture
+from reactor_runtime.webrtc.footing import Footing
 from reactor_runtime.webrtc.media_port import MediaPort
 from reactor_runtime.webrtc.negotiation import SectionPlan
 from reactor_runtime.webrtc.rtcp_packets import ReportBlock
@@ -36,7 +38,10 @@ class OutboundCounters:
         key_requests: PLI and FIR received.
         lost: Packets it says it lost.
         round_trip_s: There and back.
-        estimate_bps: What it believes its line can carry; the shared encoder does not follow it.
+        estimate_bps: What it believes its line can carry; no encoder follows it.
+        falls: Changes to a lower rung.
+        climbs: Changes to a higher rung.
+        padding_octets: Bytes sent to find out whether its link carries more.
     """
 
     packets: int = 0
@@ -49,13 +54,27 @@ class OutboundCounters:
     lost: int = 0
     round_trip_s: float | None = None
     estimate_bps: int | None = None
+    falls: int = 0
+    climbs: int = 0
+    padding_octets: int = 0
+
+    @property
+    def all_octets(self) -> int:
+        """Bytes that left: payloads and padding."""
+        return self.octets + self.padding_octets
 
 
 class OutboundTrack:
     """Sends one track to one viewer while it is resumed.
 
     A viewer whose packets do not leave fast enough is cut: it gets nothing until its backlog is
-    gone, then starts again at a key frame. Nobody else notices.
+    gone, then starts again at a key frame. Nobody else notices. Which rung of the ladder it gets is
+    decided for all tracks of its link; a change happens at a key frame.
+
+    Attributes:
+        counters: What was sent, and what the viewer says of it.
+        footing: The rung it gets.
+        padding: Returns, at a monotonic time, the bytes of padding to send with each of pictures.
     """
 
     def __init__(
@@ -72,7 +91,8 @@ class OutboundTrack:
         self._broadcast, self._port, self._clock = broadcast, port, clock
         self._max_backlog_bytes = max_backlog_bytes
         self._flow = Flow.PAUSED
-        self._hold: Hold | None = None
+        self.footing = Footing(broadcast, self.show)
+        self.padding: Callable[[float], float] = lambda now: 0.0
         self._stream = RtpStream(plan)
         self._reports = SenderReports(self._stream.ids.ssrc, broadcast.codec, cname, clock)
 
@@ -97,30 +117,47 @@ class OutboundTrack:
 
     def resume(self) -> None:
         """Send frames from a key frame on, which is made at once. Idempotent."""
-        if self._hold is None:
+        if not self.footing.is_taken:
             self._flow = Flow.AWAITING_KEY
-            self._hold = self._broadcast.subscribe(self.show)
+            self.footing.take()
 
     def pause(self) -> None:
         """Send nothing. Idempotent."""
         self._flow = Flow.PAUSED
-        if self._hold is not None:
-            self._hold.close()
-            self._hold = None
+        self.footing.release()
 
     def show(self, frame: EncodedFrame) -> None:
         """Send *frame*, unless the viewer is paused, behind, or waits for a key frame."""
-        if self._flow is Flow.PAUSED or not self._may_send(frame):
+        if self._flow is Flow.PAUSED or not self._is_ours(frame) or not self._may_send(frame):
             return
-        picture = self._broadcast.picture(frame)
-        self._port.send_rtp(self._stream.packets(picture, self._clock.now()))
+        picture, now = self._broadcast.picture(frame), self._clock.now()
+        self._port.send_rtp(self._stream.packets(picture, now))
         self._reports.count(picture)
+        self._pad(picture, now)
         counters = self.counters
         counters.packets += len(picture.payloads)
         counters.octets += picture.size_bytes
         counters.frames += 1
         if counters.frames == 1:
             self.report()  # the receiver needs our clock to play sound and picture together
+
+    def _is_ours(self, frame: EncodedFrame) -> bool:
+        before = self.footing.rung
+        if not self.footing.admits(frame):
+            return False
+        if self.footing.rung is not before:
+            self._stream.change_rung()
+            is_lower = self.footing.rung.bitrate_share < before.bitrate_share
+            self.counters.falls += is_lower
+            self.counters.climbs += not is_lower
+        return True
+
+    def _pad(self, picture: Picture, now: float) -> None:
+        size = int(self.padding(now) * picture.size_bytes)
+        if size > 0 and not picture.is_key:  # which is a burst by itself
+            packets = self._stream.padding(size, now)
+            self.counters.padding_octets += sum(map(len, packets))
+            self._port.send_rtp(packets)
 
     def _may_send(self, frame: EncodedFrame) -> bool:
         backlog = self._port.backlog_bytes
@@ -132,8 +169,8 @@ class OutboundTrack:
         elif frame.is_key and backlog <= self._max_backlog_bytes // 4:
             self._flow = Flow.FLOWING
             return True
-        elif backlog == 0 and self._hold is not None and self.counters.cuts:
-            self._hold.request_key(urgent=True)
+        elif backlog == 0 and self.counters.cuts:
+            self.footing.request_key(urgent=True)
         self.counters.dropped += 1
         return False
 
@@ -143,11 +180,10 @@ class OutboundTrack:
         A browser back from a cut asks for packets, and for a second not for a key frame.
         """
         if any(map(self._stream.breaks_off_at, sequences)):
-            if self._hold is not None:
-                self._hold.request_key()
+            self.footing.request_key()
             return
-        now = self._clock.now()
-        packets = [self._stream.repeat(sequence, now) for sequence in sequences]
+        now, trip = self._clock.now(), self.counters.round_trip_s or 0.0
+        packets = [self._stream.repeat(sequence, now, trip) for sequence in sequences]
         found = [packet for packet in packets if packet is not None]
         self.counters.repeats += len(found)
         self._port.send_rtp(found)
@@ -155,8 +191,7 @@ class OutboundTrack:
     def request_key(self) -> None:
         """Pass on that the viewer cannot go on without a key frame."""
         self.counters.key_requests += 1
-        if self._hold is not None:
-            self._hold.request_key()
+        self.footing.request_key()
 
     def note_report(self, block: ReportBlock) -> None:
         """Take what the viewer says of this stream."""

@@ -42,6 +42,16 @@ class Vp8Packetizer:
         return [first + parts[0], *(later + part for part in parts[1:])]
 
 
+def vp8_picture_id(payload: bytes) -> int:
+    """Return the number in a payload that ``Vp8Packetizer`` made."""
+    return (payload[2] & 0x7F) << 8 | payload[3]
+
+
+def with_vp8_picture_id(payload: bytes, number: int) -> bytes:
+    """Return such a payload under another number."""
+    return payload[:2] + struct.pack("!H", 0x8000 | number) + payload[4:]
+
+
 class H264Packetizer:
     """Packs small units together and cuts large ones."""
 

@@ -20,6 +20,7 @@ from reactor_runtime.webrtc.peer_figures import EndCause, PeerFigures
 from reactor_runtime.webrtc.peer_media import MediaNeeds, PeerMedia
 from reactor_runtime.webrtc.secure_link import PEER_LEFT, SecureLink
 from reactor_runtime.webrtc.session_answer import render_answer
+from reactor_runtime.webrtc.session_offer import MediaSection
 from reactor_runtime.webrtc.web_rtc_settings import PlayoutDelay, WebRtcSettings
 
 _log = get_logger(__name__)
@@ -85,11 +86,10 @@ class Peer(Connection):
             negotiation, plan, needs.identity.certificate, settings=settings, clock=clock
         )
         section = negotiation.data_section
-        offered = section.max_message_bytes if section is not None else 0
         self._channels = ChannelPair(
             connection_id,
             wanted if section is not None else WantedChannels.NONE,
-            min(offered or settings.max_message_bytes, settings.max_message_bytes),
+            _most_bytes(section, settings),
             settings,
             on_frame=self._receive,
             on_closed=lambda: self.link.give_up(PEER_LEFT),
@@ -99,6 +99,7 @@ class Peer(Connection):
             broadcasts=needs.broadcasts,
             clock=clock,
             cname=needs.identity.cname,
+            client=self.client_id,
             max_backlog_bytes=settings.max_backlog_bytes,
             wants=lambda track: (
                 self._state is PeerState.OPEN and needs.listener.wants_media(self, track)
@@ -239,6 +240,12 @@ class Peer(Connection):
         self._end(reason, EndCause.SERVER)
         self.link.give_up(reason)
         await self._finished.wait()
+
+
+def _most_bytes(section: MediaSection | None, settings: WebRtcSettings) -> int:
+    """Return the size of the largest message that either side takes."""
+    offered = section.max_message_bytes if section is not None else 0
+    return min(offered or settings.max_message_bytes, settings.max_message_bytes)
 
 
 def _render(link: SecureLink, media: PeerMedia, needs: PeerNeeds) -> str:

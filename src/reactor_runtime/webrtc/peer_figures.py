@@ -48,6 +48,8 @@ class PeerFigures:
             self._add(metrics.rtp_bytes.labels(kind), name, "octets", counters.octets)
             self._add(metrics.retransmitted, name, "repeats", counters.repeats)
             self._add(metrics.viewers_cut.labels(name), name, "cuts", counters.cuts)
+            for way, count in (("down", counters.falls), ("up", counters.climbs)):
+                self._add(metrics.rung_changes.labels(name, way), name, way, count)
         for source in media.inputs.values():
             name = source.name
             self._add(metrics.input_frames.labels(name), name, "frames", source.frames)

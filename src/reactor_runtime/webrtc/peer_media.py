@@ -1,7 +1,7 @@
 """PeerMedia: all tracks of one peer, and which packet belongs to which."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from reactor_runtime.clock import Clock
@@ -15,16 +15,9 @@ from reactor_runtime.webrtc.negotiation import (
     Negotiation,
     SectionPlan,
 )
+from reactor_runtime.webrtc.outbound_media import OutboundMedia
 from reactor_runtime.webrtc.outbound_track import OutboundTrack
-from reactor_runtime.webrtc.rtcp_packets import (
-    BitrateEstimate,
-    KeyRequest,
-    Nack,
-    ReceiverReport,
-    RtcpPacket,
-    SenderReport,
-    parse_rtcp,
-)
+from reactor_runtime.webrtc.rtcp_packets import SenderReport, parse_rtcp
 from reactor_runtime.webrtc.rtp_packet import RtpPacket, parse_rtp
 from reactor_runtime.webrtc.session_answer import StreamIds
 from reactor_runtime.webrtc.transport_feedback import ArrivalReports
@@ -40,6 +33,7 @@ class MediaNeeds:
         broadcasts: Where encoded frames come from.
         clock: Time.
         cname: Names our clock to the peer.
+        client: Names the peer in log lines.
         max_backlog_bytes: What may wait to leave before pictures are dropped.
         wants: Whether inbound frames of the named track are of use.
         deliver: Takes one inbound frame of the named track.
@@ -48,6 +42,7 @@ class MediaNeeds:
     broadcasts: Broadcasts
     clock: Clock
     cname: str
+    client: str
     max_backlog_bytes: int
     wants: Callable[[str], bool]
     deliver: Callable[[str, InputFrame], None]
@@ -61,40 +56,29 @@ class PeerMedia:
     """Sends output tracks, takes input tracks, and answers RTCP.
 
     Attributes:
-        outputs: By the track's name.
         inputs: By mid.
     """
 
     def __init__(self, negotiation: Negotiation, port: MediaPort, needs: MediaNeeds) -> None:
         self._needs, self._port = needs, port
-        self.outputs: dict[str, OutboundTrack] = {}
+        self._out = OutboundMedia(needs.broadcasts, port, needs.clock, needs.client)
         self.inputs: dict[str, InboundTrack] = {}
         self._ids: dict[str, StreamIds] = {}
-        self._senders: dict[int, OutboundTrack] = {}
         self._receivers: dict[int, InboundTrack] = {}
         self._by_payload_type: dict[int, list[InboundTrack]] = {}
         self._mid_ids: set[int] = set()
         self._arrivals = ArrivalReports(port, needs.clock)
         for plan in negotiation.sections:
             if plan.output is not None:
-                self._add_output(plan, plan.output.name, port)
+                self._add_output(plan)
             if plan.input is not None:
                 self._add_input(plan, plan.input.name, port)
         port.on_packet = self.handle
 
-    def _add_output(self, plan: SectionPlan, name: str, port: MediaPort) -> None:
-        assert plan.choice is not None
-        track = OutboundTrack(
-            plan,
-            self._needs.broadcasts.of(name, plan.choice.codec),
-            port,
-            clock=self._needs.clock,
-            cname=self._needs.cname,
-            max_backlog_bytes=self._needs.max_backlog_bytes,
-        )
-        self.outputs[name] = track
+    def _add_output(self, plan: SectionPlan) -> None:
+        needs = self._needs
+        track = self._out.add(plan, cname=needs.cname, max_backlog_bytes=needs.max_backlog_bytes)
         self._ids[plan.section.mid] = track.ids
-        self._senders[track.ids.ssrc] = track
 
     def _add_input(self, plan: SectionPlan, name: str, port: MediaPort) -> None:
         assert plan.choice is not None
@@ -115,6 +99,11 @@ class PeerMedia:
         if MID_URI in plan.extensions:
             self._mid_ids.add(plan.extensions[MID_URI])
         self._arrivals.expect(plan.extensions.get(TRANSPORT_NUMBER_URI))
+
+    @property
+    def outputs(self) -> Mapping[str, OutboundTrack]:
+        """The output tracks, by name."""
+        return self._out.tracks
 
     @property
     def stream_ids(self) -> Mapping[str, StreamIds]:
@@ -145,7 +134,9 @@ class PeerMedia:
         try:
             if is_rtcp:
                 for part in parse_rtcp(packet):
-                    self._handle_rtcp(part)
+                    if isinstance(part, SenderReport) and part.ssrc in self._receivers:
+                        self._receivers[part.ssrc].note_report(part)
+                    self._out.handle(part)
             elif self.inputs:
                 parsed = parse_rtp(packet)
                 self._arrivals.note(parsed)
@@ -166,30 +157,9 @@ class PeerMedia:
             self._receivers[packet.ssrc] = tracks[0]
         return tracks[0]
 
-    def _handle_rtcp(self, part: RtcpPacket) -> None:
-        if isinstance(part, SenderReport | ReceiverReport):
-            self._handle_report(part)
-        elif isinstance(part, BitrateEstimate):
-            for track in filter(None, map(self._senders.get, part.ssrcs)):
-                track.counters.estimate_bps = part.bitrate
-        elif isinstance(part, Nack | KeyRequest):
-            sender = self._senders.get(part.media_ssrc)
-            if sender is not None and isinstance(part, Nack):
-                sender.send_again(part.sequences)
-            elif sender is not None:
-                sender.request_key()
-
-    def _handle_report(self, report: SenderReport | ReceiverReport) -> None:
-        if isinstance(report, SenderReport) and report.ssrc in self._receivers:
-            self._receivers[report.ssrc].note_report(report)
-        for block in report.blocks:
-            if block.ssrc in self._senders:
-                self._senders[block.ssrc].note_report(block)
-
     async def tick(self) -> None:
         """Send reports; to be called about once a second."""
-        for output in self.outputs.values():
-            output.report()
+        self._out.tick()
         for source in self.inputs.values():
             await source.tick()
 
@@ -212,8 +182,4 @@ class PeerMedia:
             }
             for mid, track in self.inputs.items()
         }
-        outputs = {
-            name: {"flow": track.flow.value, **asdict(track.counters)}
-            for name, track in self.outputs.items()
-        }
-        return {"outputs": outputs, "inputs": inputs}
+        return {"outputs": self._out.stats(), "inputs": inputs}

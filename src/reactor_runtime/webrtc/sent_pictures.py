@@ -7,6 +7,8 @@ from reactor_runtime.webrtc.broadcast import Picture
 
 _PICTURES = 64
 _REPEATS_PER_S = 400
+_LONGEST_TRIP_S = 1.0
+_NEVER = float("-inf")
 
 
 class SentPacket(NamedTuple):
@@ -23,10 +25,16 @@ class SentPictures:
     def __init__(self) -> None:
         self._sent: deque[tuple[int, Picture]] = deque(maxlen=_PICTURES)
         self._window, self._repeats = 0.0, 0
+        self._repeated_at: dict[int, float] = {}
 
     def add(self, first_sequence: int, picture: Picture) -> None:
         """Remember *picture*, whose first packet had number *first_sequence*."""
         self._sent.append((first_sequence, picture))
+
+    @property
+    def last(self) -> tuple[int, Picture] | None:
+        """The last picture and the number of its first packet."""
+        return self._sent[-1] if self._sent else None
 
     def breaks_off_at(self, sequence: int) -> bool:
         """Return whether a viewer that lacks packet *sequence* can only go on at a new key frame.
@@ -37,19 +45,25 @@ class SentPictures:
             return False
         return 0 < (self._sent[0][0] - sequence & 0xFFFF) < 0x8000
 
-    def find(self, sequence: int, now_s: float) -> SentPacket | None:
+    def find(self, sequence: int, now_s: float, round_trip_s: float = 0.0) -> SentPacket | None:
         """Return the packet with number *sequence*.
 
-        ``None`` when it is too old, or when more was asked again than a second allows.
+        ``None`` when it is too old, when it was returned less than a round trip ago (it is on its
+        way, and its receiver asks every 100 ms), or when more was asked again than a second allows.
         """
         if now_s - self._window > 1.0:
             self._window, self._repeats = now_s, 0
+            recent = self._repeated_at.items()
+            self._repeated_at = {of: at for of, at in recent if now_s - at < _LONGEST_TRIP_S}
         if self._repeats >= _REPEATS_PER_S:
+            return None
+        if now_s - self._repeated_at.get(sequence, _NEVER) < min(round_trip_s, _LONGEST_TRIP_S):
             return None
         for first, picture in reversed(self._sent):
             index = sequence - first & 0xFFFF
             if index < len(picture.payloads):
                 self._repeats += 1
+                self._repeated_at[sequence] = now_s
                 is_last = index == len(picture.payloads) - 1
                 return SentPacket(picture.payloads[index], picture.timestamp, is_last)
         return None

@@ -13,6 +13,8 @@ from reactor_runtime.clock import SystemClock
 from reactor_runtime.host.host_outlet import Chunk
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.live_stream import LiveStream
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.rung import Rung
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 
 DECODERS = {Codec.VP8: "vp8", Codec.H264: "h264", Codec.OPUS: "libopus"}
@@ -22,11 +24,11 @@ CLOCK = SystemClock()
 class Viewer:
     """Subscribed to one track: keeps what it gets and can decode it."""
 
-    def __init__(self, stream: LiveStream, track: str, codec: Codec) -> None:
+    def __init__(self, stream: LiveStream, track: str, codec: Codec, rung: Rung = Rung.TOP) -> None:
         self.codec = codec
         self.frames: list[EncodedFrame] = []
         self.arrived: list[float] = []
-        self.subscription = stream.subscribe(track, codec, self._take)
+        self.subscription = stream.subscribe(Rendition(track, codec, rung), self._take)
 
     def _take(self, frame: EncodedFrame) -> None:
         self.frames.append(frame)

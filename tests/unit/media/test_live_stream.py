@@ -17,6 +17,10 @@ from reactor_runtime.media import picture
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.picture import make_black
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.rung import Rung
+from reactor_runtime.media.shrinker import Shrinker
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 
@@ -317,9 +321,9 @@ async def test_unknown_tracks_and_codecs_are_refused(make_stream: MakeStream) ->
     stream = make_stream(video(), audio(), camera)
     for track, codec in (("other", Codec.VP8), ("camera", Codec.VP8), ("main", Codec.OPUS)):
         with pytest.raises(TrackError, match=track):
-            stream.subscribe(track, codec, lambda _: None)
+            stream.subscribe(Rendition(track, codec), lambda _: None)
     with pytest.raises(TrackError, match="cannot carry it"):
-        stream.subscribe("voice", Codec.H264, lambda _: None)
+        stream.subscribe(Rendition("voice", Codec.H264), lambda _: None)
 
 
 async def test_figures_reach_stats_and_metrics() -> None:
@@ -335,7 +339,7 @@ async def test_figures_reach_stats_and_metrics() -> None:
     assert shown["tracks"]["main"]["frames"] == 5
     assert shown["tracks"]["main"]["codecs"]["VP8"]["key_frames"] == 1
     assert 'reactor_frames_emitted_total{track="main"} 5.0' in text
-    assert 'reactor_key_frames_total{codec="VP8",track="main"} 1.0' in text
+    assert 'reactor_key_frames_total{codec="VP8",rung="top",track="main"} 1.0' in text
     assert "reactor_stream_fps 25.0" in text
 
 
@@ -377,3 +381,54 @@ async def test_pictures_that_cannot_be_encoded_are_lost_and_no_others(
     await viewer.wait(1)
     assert close_to(viewer.colours()[0], GREEN)
     assert stream.stats()["tracks"]["main"]["dropped"] == 2
+
+
+async def test_a_lower_rung_is_smaller_cheaper_and_encoded_only_for_those_on_it(
+    make_stream: MakeStream,
+) -> None:
+    stream = make_stream(video())
+    noise = np.random.default_rng(1).integers(0, 256, (40, 360, 640, 3), np.uint8)
+    top = Viewer(stream, "main", Codec.VP8)
+    stream.put(make_chunk({"main": noise[:10]}))
+    await top.wait(10)
+    assert "VP8/low" not in stream.stats()["tracks"]["main"]["codecs"]
+    low = Viewer(stream, "main", Codec.VP8, Rung.LOW)
+    await low.wait(1)  # at once, from the last picture
+    stream.put(make_chunk({"main": noise[10:]}))
+    await top.wait(40)
+    await low.wait(31)
+    assert low.frames[0].is_key
+    assert {frame.rung for frame in low.frames} == {Rung.LOW}
+    assert low.pictures()[-1].shape == (180, 320, 3)
+    sizes = [sum(len(frame.data) for frame in each.frames[-25:]) for each in (top, low)]
+    assert sizes[1] < sizes[0] / 2.5
+    times = {frame.timestamp for frame in top.frames}
+    assert {frame.timestamp for frame in low.frames[1:]} <= times
+    assert top.keys == 1  # nobody on the top paid for the lower rung
+    low.subscription.close()
+    made = []
+    for more in (1, 2):
+        stream.put(make_chunk({"main": noise[:5]}))
+        await top.wait(40 + 5 * more)
+        made.append(stream.stats()["tracks"]["main"]["codecs"]["VP8/low"]["frames"])
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ((640, 360), (320, 180)),
+        ((1280, 720), (640, 360)),
+        ((720, 1280), (360, 640)),
+        ((400, 240), (300, 180)),
+        ((320, 180), (320, 180)),
+        ((64, 48), (64, 48)),
+        ((1281, 721), (640, 360)),
+    ],
+)
+def test_lower_rungs_halve_what_is_large(size: tuple[int, int], expected: tuple[int, int]) -> None:
+    whole, shrinker = make_black(*size), Shrinker()
+    small = shrinker.shrink(whole, Rung.LOW)
+    assert small.size == expected
+    assert shrinker.shrink(whole, Rung.LOW) is small  # made once, for every codec
+    assert shrinker.shrink(whole, Rung.TOP) is whole

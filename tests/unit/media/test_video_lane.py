@@ -10,6 +10,8 @@ from reactor_runtime.media.fan_out import FanOut
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.pacer import ChunkOrigin, Pacer
 from reactor_runtime.media.picture import PictureMaker
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.shrinker import Shrinker
 from reactor_runtime.media.subscription import Subscription
 from reactor_runtime.media.timeline import QueuedChunk
 from reactor_runtime.media.track_figures import TrackFigures
@@ -17,6 +19,8 @@ from reactor_runtime.media.video_encoding import VideoEncoding, bitrate_for
 from reactor_runtime.media.video_lane import VideoLane
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.testing.fake_clock import FakeClock, settle
+
+RENDITION = Rendition("main", Codec.VP8)
 
 
 class Bench:
@@ -26,12 +30,12 @@ class Bench:
         self.clock = FakeClock(now_s=100.0)
         settings = MediaSettings()
         self.pacer = Pacer({}, has_video=True, settings=settings, clock=self.clock)
-        self.figures = TrackFigures("main", [Codec.VP8], Metrics())
+        self.figures = TrackFigures("main", [RENDITION], Metrics())
         self.fan_out = FanOut(self.pacer.changed, clock=self.clock)
         self.encoding = VideoEncoding(
-            "main",
-            Codec.VP8,
+            RENDITION,
             self.fan_out,
+            shrinker=Shrinker(),
             settings=settings,
             clock=self.clock,
             figures=self.figures,
@@ -103,7 +107,7 @@ async def test_nothing_is_encoded_before_somebody_looks(bench: Bench) -> None:
     await bench.run_until(100.35)
     assert bench.pacer.timeline.frames == 0
     assert bench.figures.as_dict(100.35)["frames"] == 3
-    assert bench.figures.of(Codec.VP8).as_dict(100.35)["frames"] == 0
+    assert bench.figures.of(RENDITION).as_dict(100.35)["frames"] == 0
     assert bench.encoding.closes_at is None
     bench.subscribe()
     (first,) = await bench.run_until(100.35)

@@ -1,3 +1,4 @@
+import itertools
 from collections.abc import Iterable
 
 from tests.unit.webrtc.offers import offer, video
@@ -5,10 +6,12 @@ from tests.unit.webrtc.viewer import VIDEO, Hold, PatternSource
 
 from reactor_runtime.clock import SystemClock
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.rung import Rung
 from reactor_runtime.webrtc.broadcast import Broadcast
 from reactor_runtime.webrtc.media_port import MediaPort
 from reactor_runtime.webrtc.negotiation import negotiate
 from reactor_runtime.webrtc.outbound_track import Flow, OutboundTrack
+from reactor_runtime.webrtc.packetizer import vp8_picture_id
 from reactor_runtime.webrtc.rtp_packet import parse_rtp
 from reactor_runtime.webrtc.session_offer import parse_offer
 
@@ -143,3 +146,86 @@ async def test_a_viewer_back_from_a_long_cut_gets_a_key_frame_instead_of_the_pas
     show.source.show()
     track.send_again(lost)
     assert show.slow_hold.key_requests == [False]  # asked again while the key frame is on its way
+
+
+async def test_another_rung_begins_at_its_key_frame_and_nothing_is_missed() -> None:
+    show = Show()
+    track, other = show.tracks
+    line = show.lines[0]
+    for _ in range(3):
+        show.source.show()
+    track.footing.move_to(Rung.LOW)
+    track.footing.move_to(Rung.LOW)
+    assert track.footing.rung is Rung.TOP
+    assert len(show.source.holds) == 3  # its own, the other's, and the one it waits for
+    for _ in range(4):
+        show.source.show()
+    assert (track.footing.rung, other.footing.rung) == (Rung.LOW, Rung.TOP)
+    assert sorted(str(hold.key.rung) for hold in show.source.holds) == ["low", "top"]
+    assert (track.counters.falls, track.counters.climbs) == (1, 0)
+    packets = [parse_rtp(packet) for packet in line.packets]
+    numbers = [packet.sequence for packet in packets]
+    assert numbers == [(numbers[0] + step) & 0xFFFF for step in range(len(numbers))]
+    assert {packet.ssrc for packet in packets} == {track.ids.ssrc}
+    times = [packet.timestamp for packet in packets]
+    steps = [(b - a) & 0xFFFFFFFF for a, b in itertools.pairwise(times)]
+    # The moment of the change comes twice, once from each rung, and no moment is missing.
+    assert [step for step in steps if step] == [3000, 3000, 3000, 1, 2999, 3000, 3000]
+    ids = [vp8_picture_id(packet.payload) for packet in packets if packet.marker]
+    assert [(b - a) % 0x8000 for a, b in itertools.pairwise(ids)] == [1] * (len(ids) - 1)
+
+
+async def test_a_change_of_mind_costs_nothing() -> None:
+    show = Show()
+    track = show.tracks[0]
+    show.source.show()
+    track.footing.move_to(Rung.LOW)
+    track.footing.move_to(Rung.TOP)
+    assert len(show.source.holds) == 2
+    show.source.show()
+    assert (track.footing.rung, track.counters.falls) == (Rung.TOP, 0)
+
+
+async def test_who_is_paused_comes_back_on_the_rung_of_its_link() -> None:
+    show = Show()
+    track = show.tracks[0]
+    show.source.show()
+    track.footing.move_to(Rung.LOW)
+    track.pause()
+    assert len(show.source.holds) == 1
+    track.footing.move_to(Rung.LOW)
+    track.resume()
+    assert track.footing.rung is Rung.LOW
+    show.source.show()
+    assert track.flow is Flow.FLOWING
+
+
+async def test_those_above_are_not_hurried_by_who_climbs() -> None:
+    show = Show()
+    track = show.tracks[0]
+    track.footing.move_to(Rung.LOW)
+    show.source.show()
+    show.source.show()
+    assert track.footing.rung is Rung.LOW
+    track.footing.move_to(Rung.TOP)
+    assert [hold.is_urgent for hold in show.source.holds] == [True, True, False]
+
+
+async def test_padding_repeats_what_was_sent_and_is_no_new_picture() -> None:
+    show = Show()
+    track, line = show.tracks[0], show.lines[0]
+    track.padding = lambda now: 3.0
+    for _ in range(5):
+        show.source.show()
+    packets = [parse_rtp(packet) for packet in line.packets]
+    own = [packet for packet in packets if packet.ssrc == track.ids.ssrc]
+    padding = [packet for packet in packets if packet.ssrc == track.ids.rtx]
+    later = own[-4:]  # a key frame is large enough by itself
+    assert sum(len(packet.payload) - 2 for packet in padding) == 3 * sum(
+        len(packet.payload) for packet in later
+    )
+    sent = {(packet.sequence, packet.payload) for packet in later}
+    again = {(int.from_bytes(p.payload[:2], "big"), p.payload[2:]) for p in padding}
+    assert again == sent
+    assert track.counters.packets == len(own)
+    assert show.tracks[1].counters.padding_octets == 0

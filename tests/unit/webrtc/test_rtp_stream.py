@@ -83,6 +83,16 @@ def test_what_is_too_old_or_too_much_is_not_repeated() -> None:
     assert stream.repeat(newest, 6.5) is not None
 
 
+def test_what_is_on_its_way_is_not_repeated_again() -> None:
+    stream = RtpStream(plan())
+    lost = parse_rtp(stream.packets(picture(b"a"), 1.0)[0]).sequence
+    asked_at = [1.1, 1.2, 1.3, 1.4, 1.5]
+    assert [stream.repeat(lost, at, 0.25) is not None for at in asked_at] == [
+        True, False, False, True, False,
+    ]  # fmt: skip
+    assert stream.repeat(lost, 1.51) is not None  # without a round trip nothing is held back
+
+
 def test_who_lacks_what_is_forgotten_can_only_go_on_at_a_key_frame() -> None:
     stream = RtpStream(plan())
     assert not stream.breaks_off_at(7)

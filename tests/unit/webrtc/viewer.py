@@ -12,6 +12,8 @@ from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.rung import Rung
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 from reactor_runtime.session.connection import Channel, Connection
@@ -30,6 +32,11 @@ async def until(condition: Callable[[], Any], timeout_s: float = 30.0) -> None:
     async with asyncio.timeout(timeout_s):
         while not condition():  # noqa: ASYNC110 - the conditions are other people's
             await asyncio.sleep(0.005)
+
+
+def rung_order(rendition: Rendition) -> int:
+    """Better ones come first, as in the live stream."""
+    return list(Rung).index(rendition.rung)
 
 
 class RecordingListener:
@@ -72,8 +79,9 @@ class RecordingListener:
 class Hold:
     """One subscription of a ``PatternSource``."""
 
-    def __init__(self, source: "PatternSource", key: tuple[str, Codec], sink: Any) -> None:
+    def __init__(self, source: "PatternSource", key: Rendition, sink: Any) -> None:
         self.source, self.key, self.sink = source, key, sink
+        self.is_urgent = True
         self.key_requests: list[bool] = []
 
     def request_key(self, urgent: bool = False) -> None:
@@ -94,10 +102,11 @@ class PatternSource:
         self.wants_key = False
         self.number = 0
         self.sent: list[EncodedFrame] = []
-        self._encoders: dict[Codec, Any] = {}
+        self._encoders: dict[Rendition, Any] = {}
 
-    def subscribe(self, track: str, codec: Codec, sink: Any) -> Hold:
-        hold = Hold(self, (track, codec), sink)
+    def subscribe(self, rendition: Rendition, sink: Any, *, urgent: bool = True) -> Hold:
+        hold = Hold(self, rendition, sink)
+        hold.is_urgent = urgent
         self.holds.append(hold)
         self.wants_key = True
         return hold
@@ -105,8 +114,8 @@ class PatternSource:
     def show(self, *, noise: bool = False) -> None:
         """Encode one picture (or 20 ms of sound) per track and codec, for whoever subscribes."""
         is_key, self.wants_key = self.wants_key, False
-        for key in {hold.key for hold in self.holds}:
-            for frame in self._encode(*key, noise=noise, is_key=is_key):
+        for key in sorted({hold.key for hold in self.holds}, key=rung_order):
+            for frame in self._encode(key, noise=noise, is_key=is_key):
                 self.sent.append(frame)
                 for hold in list(self.holds):
                     if hold.key == key:
@@ -119,9 +128,10 @@ class PatternSource:
             self.show()
             await asyncio.sleep(1 / fps)
 
-    def _encode(self, track: str, codec: Codec, *, noise: bool, is_key: bool) -> list[EncodedFrame]:
-        encoder = self._encoders.setdefault(codec, None) or self._open(codec)
-        self._encoders[codec] = encoder
+    def _encode(self, of: Rendition, *, noise: bool, is_key: bool) -> list[EncodedFrame]:
+        track, codec, rung = of
+        encoder = self._encoders.setdefault(of, None) or self._open(codec)
+        self._encoders[of] = encoder
         if codec is Codec.OPUS:
             wave = np.sin(np.arange(960) * 2 * np.pi * 440 / 48_000 + self.number) * 12_000
             frame = av.AudioFrame.from_ndarray(
@@ -139,6 +149,7 @@ class PatternSource:
             EncodedFrame(
                 track=track,
                 codec=codec,
+                rung=rung,
                 data=bytes(packet),
                 timestamp=int(self.number * (960 if codec is Codec.OPUS else 3000)),
                 presented_at=loop.time(),
