@@ -4,7 +4,9 @@ Environment: BENCH_STEP_MS (pretend compute), BENCH_GIL_MS (real compute that ho
 BENCH_DEPTH (``buffer_size``).
 """
 
+import asyncio
 import os
+import threading
 import time
 
 from pattern import Pattern
@@ -38,6 +40,11 @@ class Echoed(ModelMessage):
     text: str = MessageField(description="What was sent.")
 
 
+class Said(ModelMessage):
+    number: int = MessageField(description="Counts the messages.")
+    text: str = MessageField(description="As long as what models usually say.")
+
+
 class Bench(ReactorApp):
     state: State
     fps = FPS
@@ -47,10 +54,25 @@ class Bench(ReactorApp):
     def load(self, config_path):
         self.pattern = Pattern()
         self.number = 0
+        self.quiet = threading.Event()
 
     @event(name="echo", description="Send it back.")
     def echo(self, text: str = InputField(default="", max_length=1 << 16)) -> Echoed:
         return Echoed(text=text)
+
+    @event(name="broadcast", description="Tell everybody, so many times a second; 0 ends it.")
+    def broadcast(self, rate: int = InputField(default=0, ge=0, le=1000)) -> None:
+        self.quiet.set()
+        self.quiet = threading.Event()
+        if rate:
+            talk = self.talk(rate, self.quiet)
+            threading.Thread(target=asyncio.run, args=(talk,), daemon=True).start()
+
+    async def talk(self, rate: int, quiet: threading.Event) -> None:
+        begun, number = time.monotonic(), 0
+        while not quiet.wait(max(0.0, begun + number / rate - time.monotonic())):
+            await self.send(Said(number=number, text="x" * 64))
+            number += 1
 
     def generate(self, input):
         if STEP_S:

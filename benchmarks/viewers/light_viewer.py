@@ -1,7 +1,7 @@
 """Receive-only viewers on aiortc that reassemble RTP and decode nothing: they cost little.
 
-Speaks the same lines as sdk_viewer.py (``report`` and ``quit``). ``--count`` viewers share one
-process.
+Speaks the same lines as sdk_viewer.py (``report`` and ``quit``), and ``broadcast RATE 0``: have the
+model send everybody RATE messages a second. ``--count`` viewers share one process.
 """
 
 import argparse
@@ -13,9 +13,9 @@ import threading
 import time
 from typing import Any
 
-import aiohttp
 import aiortc.codecs
 import aiortc.rtcrtpreceiver as receiver
+import httpx
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.rtcrtpparameters import RTCRtcpFeedback, RTCRtpCodecParameters
 
@@ -59,33 +59,35 @@ def offer_codecs(names: list[str]) -> None:
 
 
 class Viewer:
-    def __init__(self, http: aiohttp.ClientSession, url: str, session: str) -> None:
+    def __init__(self, http: httpx.AsyncClient, url: str, session: str) -> None:
         self.http = http
         self.base = f"{url}/sessions/{session}/transport/webrtc/connections"
         self.peer = RTCPeerConnection(RTCConfiguration(iceServers=[]))
         self.data = self.peer.createDataChannel("data")
         self.control = self.peer.createDataChannel("control")
         self.open = asyncio.Event()
+        self.messages: list[float] = []
+        self.data.on("message", lambda _: self.messages.append(time.monotonic()))
 
     async def connect(self) -> None:
         video = self.peer.addTransceiver("video", direction="recvonly")
         self.control.on("open", self.resume)
         await self.peer.setLocalDescription(await self.peer.createOffer())
-        async with self.http.post(self.base, json={}) as response:
-            url = f"{self.base}/{(await response.json())['connection_id']}/sdp_params"
+        minted = (await self.http.post(self.base, json={})).raise_for_status()
+        url = f"{self.base}/{minted.json()['connection_id']}/sdp_params"
         mapping = {"mid": video.mid, "name": "main_video", "kind": "video", "direction": "recvonly"}
         body = {"sdp_offer": self.peer.localDescription.sdp, "track_mapping": [mapping]}
-        async with self.http.post(url, json=body) as response:
-            assert response.status == 202, await response.text()
+        response = await self.http.post(url, json=body)
+        assert response.status_code == 202, response.text
         answer = await asyncio.wait_for(self.answer(url), 20)
         await self.peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
         await asyncio.wait_for(self.open.wait(), 20)
 
     async def answer(self, url: str) -> str:
         while True:
-            async with self.http.get(url) as response:
-                if response.status == 200:
-                    return str((await response.json())["sdp_answer"])
+            response = await self.http.get(url)
+            if response.status_code == 200:
+                return str(response.json()["sdp_answer"])
             await asyncio.sleep(0.01)
 
     def resume(self) -> None:
@@ -97,6 +99,10 @@ class Viewer:
         if self.data.readyState == "open":
             self.data.send(json.dumps({"scope": "runtime", "data": {"type": "ping", "data": {}}}))
 
+    def broadcast(self, rate: int) -> None:
+        call = {"type": "broadcast", "data": {"rate": rate}}
+        self.data.send(json.dumps({"scope": "application", "data": call}))
+
 
 async def ping(viewers: list[Viewer]) -> None:
     while True:
@@ -105,12 +111,20 @@ async def ping(viewers: list[Viewer]) -> None:
         await asyncio.sleep(5)
 
 
-def report(start: float, end: float) -> None:
+def report(viewers: list[Viewer], start: float, end: float) -> None:
     with LOCK:
         kept = [[t for t in times if start <= t < end] for times in FRAMES.values()]
     rates = [len(times) / (end - start) for times in kept]
     gaps = [b - a for times in kept for a, b in itertools.pairwise(times)]
-    say(event="report", fps=min(rates, default=0.0), viewers=len(rates), gaps=gaps, errors=[])
+    said = [sum(start <= t < end for t in viewer.messages) for viewer in viewers]
+    say(
+        event="report",
+        fps=min(rates, default=0.0),
+        viewers=len(rates),
+        gaps=gaps,
+        messages=min(said, default=0) / (end - start),
+        errors=[],
+    )
 
 
 async def main() -> None:
@@ -122,11 +136,11 @@ async def main() -> None:
     args = parser.parse_args()
     offer_codecs(args.codecs.split(","))
     begun = time.monotonic()
-    async with aiohttp.ClientSession() as http:
+    async with httpx.AsyncClient(timeout=30, trust_env=False) as http:
         session = args.session
         if session is None:
-            async with http.post(args.url + "/start_session", json={}) as response:
-                session = (await response.json())["session_id"]
+            started = (await http.post(args.url + "/start_session", json={})).raise_for_status()
+            session = started.json()["session_id"]
         viewers = [Viewer(http, args.url, session) for _ in range(args.count)]
         for viewer in viewers:
             await viewer.connect()
@@ -144,12 +158,15 @@ async def main() -> None:
         while (words := (await asyncio.to_thread(sys.stdin.readline)).split()) and words[
             0
         ] != "quit":
-            report(float(words[1]), float(words[2]))
+            if words[0] == "broadcast":
+                viewers[0].broadcast(int(words[1]))
+                say(event="broadcast")
+            else:
+                report(viewers, float(words[1]), float(words[2]))
         pinger.cancel()
         await asyncio.gather(*(viewer.peer.close() for viewer in viewers))
         if args.session is None:
-            async with http.post(args.url + "/stop_session", json={}):
-                pass
+            await http.post(args.url + "/stop_session", json={})
 
 
 if __name__ == "__main__":
