@@ -54,7 +54,7 @@ format: $(VENV)/.lint
 docs: $(VENV)/.serve
 	$(BIN)/python docs/write_tables.py
 
-# Every benchmark beside the peer (installed into .venv-peer), about 25 minutes; ARGS="--quick" tries
+# Every benchmark beside the peer (installed into .venv-peer), half an hour; ARGS="--quick" tries
 # them all. Writes benchmarks/RESULTS.md, its plots, and the table in the README.
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py $(ARGS)

@@ -138,7 +138,7 @@ class Scaling:
         """Return fps by ranks: served, and in bare processes, one after the other."""
         served: dict[int, list[float]] = {1: [], 2: []}
         bare: dict[int, list[float]] = {1: [], 2: []}
-        window_s = 3.0 if self.quick else 12.0
+        window_s = 3.0 if self.quick else 8.0
         for _ in range(1 if self.quick else 2):
             for world_size in served:
                 served[world_size].append(self._served_fps(world_size, rounds, window_s))
