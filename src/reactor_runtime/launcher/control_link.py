@@ -53,6 +53,18 @@ class ControlLink:
             ControlPlaneAbsentError: Nobody answered in time.
             ControlPlaneError: The answer is a refusal.
         """
+        try:
+            return self._ask_once(method, path, body, timeout_s)
+        except ControlPlaneAbsentError as error:
+            # A server gives up who says nothing for long after connecting, as a starved process
+            # does; what only reads may be asked again.
+            if method != "GET" or not isinstance(error.__cause__, http.client.RemoteDisconnected):
+                raise
+        return self._ask_once(method, path, body, timeout_s)
+
+    def _ask_once(
+        self, method: str, path: str, body: str | bytes | None, timeout_s: float
+    ) -> bytes:
         connection = self._connect(timeout_s)
         try:
             given = body.encode() if isinstance(body, str) else body

@@ -1,5 +1,6 @@
 """What is asked again until the control plane is there, and for how long."""
 
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -7,7 +8,33 @@ from collections.abc import Callable
 import pytest
 
 from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
-from reactor_runtime.launcher.control_link import persist
+from reactor_runtime.launcher.control_link import ControlLink, persist
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
+
+
+def hang_up_once_then_answer(listener: socket.socket, asked: list[bytes]) -> None:
+    for answer in (b"", ANSWER):
+        connection, _ = listener.accept()
+        with connection:
+            asked.append(connection.recv(4096).split(b" ")[0])
+            connection.sendall(answer)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_only_a_question_that_was_hung_up_on_is_asked_again(method: str) -> None:
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=hang_up_once_then_answer, args=(listener, asked))
+        server.start()
+        link = ControlLink(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        if method == "POST":
+            with pytest.raises(ControlPlaneAbsentError, match="without response"):
+                link.ask(method, "/v1/jobs", "{}")
+            assert asked == [b"POST"]
+        assert link.ask("GET", "/v1/jobs") == b"[]"
+        server.join(30)
+    assert asked == [method.encode(), b"GET"]
 
 
 def failing(times: int, calls: list[int]) -> Callable[[], None]:
