@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.models.draws_random_numbers import DrawsRandomNumbers
 from tests.models.flashes_and_beeps import FlashesAndBeeps
 from tests.models.hashes_files import HashesFiles
 from tests.models.notes_everything import NotesEverything
-from tests.models.parts import flat
+from tests.models.parts import Picture, flat
 from tests.models.reads_a_microphone import ReadsAMicrophone
 from tests.models.refuses_and_idles import RefusesAndIdles
 from tests.models.shows_what_is_asked import ShowsWhatIsAsked
@@ -21,7 +21,7 @@ from tests.models.takes_a_config import TakesAConfig
 from tests.models.takes_turns import TakesTurns
 from tests.models.watches_a_camera import WatchesACamera
 
-from reactor_runtime import CommandError, UploadedFile
+from reactor_runtime import CommandError, ReactorModel, UploadedFile, session_ended
 from reactor_runtime.errors import (
     FrameError,
     SessionStateError,
@@ -453,3 +453,23 @@ def test_there_is_no_frame_of_a_track_that_is_not_there(serve: Serve) -> None:
     client = serve(Steered).connect()
     with pytest.raises(TrackError, match="there are: main_video"):
         client.frames("side_video")
+
+
+class EmitsManyAStep(ReactorModel):
+    fps = 30
+    ended: ClassVar[list[str]] = []
+
+    async def run(self) -> None:
+        async for _ in self.turns():
+            for value in range(6):
+                await self.emit(Picture(main_video=flat(value)))
+
+    @session_ended
+    def end(self) -> None:
+        self.ended.append("ended")
+
+
+def test_a_step_that_waits_to_emit_is_let_go_at_the_end(serve_model: Serve) -> None:
+    with serve_model(EmitsManyAStep) as served:
+        served.connect().frames("main_video")
+    assert EmitsManyAStep.ended == ["ended"]  # and its thread was not given up

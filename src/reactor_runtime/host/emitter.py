@@ -84,8 +84,9 @@ class Emitter:
         if chunk is None:
             return
         if not self._gate.is_open:
-            # A loop of nothing but emit() must not spin while nobody looks.
-            await self._clock.sleep_until(self._clock.now() + 1 / (self.pinned_fps or DEFAULT_FPS))
+            # A loop of nothing but emit() must not spin while nobody looks. Where no session is, no
+            # clock but the machine's is sure to move.
+            await asyncio.sleep(1 / (self.pinned_fps or DEFAULT_FPS))
         elif drop and self._line.order.locked():
             self._outlet.dropped(chunk)
         else:
