@@ -30,10 +30,12 @@ from reactor_runtime.media.track_figures import TrackFigures
 from reactor_runtime.media.video_encoding import VideoEncoding
 from reactor_runtime.media.video_lane import VideoLane
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.model.json_value import brief_json
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 
 _CODECS = {TrackKind.VIDEO: (Codec.VP8, Codec.H264), TrackKind.AUDIO: (Codec.OPUS,)}
 _RUNGS = {TrackKind.VIDEO: tuple(Rung), TrackKind.AUDIO: (Rung.TOP,)}
+_MOST_TOLD = 1024  # characters of a track's metadata in its figures
 _MOST_UNDELIVERED = {TrackKind.VIDEO: 8, TrackKind.AUDIO: 50}
 
 
@@ -209,12 +211,19 @@ class LiveStream:
                 sound.tap = tap
 
     def stats(self) -> Mapping[str, Any]:
-        """Return figures for operators: the queue and, per track, rates and encoders."""
+        """Return figures for operators: the queue and, per track, rates and encoders.
+
+        A track that was shown with metadata has the newest as ``metadata``: JSON text, cut with
+        ``…`` after 1024 characters.
+        """
         now = self._clock.now()
-        tracks = {}
+        tracks: dict[str, dict[str, Any]] = {}
         for name, figures in self._figures.items():
             viewers = sum(_viewers(self._fan_outs, name, rung) for rung in Rung)
             tracks[name] = {"viewers": viewers, **figures.as_dict(now)}
+        for lane in self._video:
+            if (told := lane.told) is not None:
+                tracks[lane.track]["metadata"] = brief_json(told, _MOST_TOLD)
         return {**self._pacer.stats(), "tracks": tracks}
 
     def _video_lane(self, track: Track, settings: MediaSettings) -> VideoLane:

@@ -1,8 +1,9 @@
 """Python values as JSON values, for messages to clients and for defaults in a schema."""
 
 import dataclasses
+import json
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from enum import Enum
 from typing import Any
 
@@ -55,6 +56,73 @@ def to_json(value: Any, path: str = "", level: int = 0) -> Any:
     if level >= _MOST_LEVELS:
         raise NotJsonError(path[:60], f"is nested more than {_MOST_LEVELS} levels deep")
     return _compound(value, path, level + 1)
+
+
+def brief_json(value: Any, most: int) -> str:
+    """Return *value* as JSON text for people: *most* characters at most, ``…`` where it is cut.
+
+    What JSON has no form for stands as its kind, ``<Generator>``. No more of *value* is looked at
+    than is told, and nothing waits for an accelerator, so that an event loop may ask.
+    """
+    text = ""
+    try:
+        for piece in _pieces(value, most, 0):
+            text += piece
+            if len(text) > most:
+                break
+    except Exception:  # noqa: BLE001 - the author's own object, which another thread may change
+        text += " " * most
+    text = text.encode(errors="replace").decode()
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _pieces(value: Any, most: int, level: int) -> Iterator[str]:
+    if isinstance(value, Enum):
+        value = value.value
+    members = value if isinstance(value, Mapping) else _fields(value)
+    if level >= _MOST_LEVELS:
+        yield "…"
+    elif isinstance(value, str):
+        yield json.dumps(value[:most], ensure_ascii=False)
+    elif members is not None:
+        start = "{"
+        for key, each in members.items():
+            yield f"{start}{json.dumps(_key(key, '')[:most], ensure_ascii=False)}: "
+            yield from _pieces(each, most, level + 1)
+            start = ", "
+        yield "{}" if start == "{" else "}"
+    elif (elements := _elements(value)) is not None:
+        start = "["
+        for each in elements:
+            yield start
+            yield from _pieces(each, most, level + 1)
+            start = ", "
+        yield "[]" if start == "[" else "]"
+    else:
+        yield _leaf(value)
+
+
+def _elements(value: Any) -> Iterator[Any] | None:
+    """Return what a list, set or array of this machine's own memory holds, one by one."""
+    if isinstance(value, list | tuple | Set):
+        return iter(value)
+    if hasattr(value, "tolist") and getattr(value, "shape", None) and _is_at_hand(value):
+        return (value[index] for index in range(len(value)))  # a tensor's own iterator copies all
+    return None
+
+
+def _leaf(value: Any) -> str:
+    try:
+        if _is_at_hand(value):
+            return json.dumps(to_json(value))
+    except NotJsonError:
+        pass
+    return f"<{type(value).__qualname__}>"
+
+
+def _is_at_hand(value: Any) -> bool:
+    """Return whether reading *value* waits for no accelerator."""
+    return "cpu" in str(getattr(value, "device", "cpu")).lower()
 
 
 def _compound(value: Any, path: str, level: int) -> Any:

@@ -343,6 +343,40 @@ async def test_figures_reach_stats_and_metrics() -> None:
     assert "reactor_stream_fps 25.0" in text
 
 
+async def test_stats_tell_the_newest_metadata_that_was_shown(make_stream: MakeStream) -> None:
+    stream = make_stream(video(), video("depth"))
+    assert "metadata" not in stream.stats()["tracks"]["main"]
+    pictures = {"main": plain(RED, frames=3), "depth": plain(RED, frames=3)}
+    told = {"main": ({"number": 0}, None, {"number": 2})}
+    stream.put(make_chunk(pictures, metadata=told, pinned_fps=2.0))
+    await until(lambda: "metadata" in stream.stats()["tracks"]["main"])
+    seen = stream.stats()
+    assert seen["queue"] > 0
+    assert seen["tracks"]["main"]["metadata"] == '{"number": 0}'  # the queued one is not shown yet
+    assert "metadata" not in seen["tracks"]["depth"]
+    await until(lambda: stream.stats()["tracks"]["main"]["frames"] == 3)
+    assert stream.stats()["tracks"]["main"]["metadata"] == '{"number": 2}'
+
+
+@pytest.mark.parametrize("forget", [LiveStream.flush, LiveStream.reset])
+async def test_metadata_goes_with_what_was_shown(
+    make_stream: MakeStream, forget: Callable[[LiveStream], None]
+) -> None:
+    stream = make_stream()
+    stream.put(make_chunk({"main": plain(RED)}, metadata={"main": ("seen",)}))
+    await until(lambda: "metadata" in stream.stats()["tracks"]["main"])
+    forget(stream)
+    await until(lambda: "metadata" not in stream.stats()["tracks"]["main"])
+
+
+async def test_long_metadata_is_cut_in_stats(make_stream: MakeStream) -> None:
+    stream = make_stream()
+    stream.put(make_chunk({"main": plain(RED)}, metadata={"main": (list(range(100_000)),)}))
+    await until(lambda: "metadata" in stream.stats()["tracks"]["main"])
+    text = stream.stats()["tracks"]["main"]["metadata"]
+    assert (len(text), text[:6], text[-1]) == (1024, "[0, 1,", "…")
+
+
 async def test_each_picture_wakes_one_thread_where_there_is_no_sound(
     make_stream: MakeStream,
 ) -> None:

@@ -6,6 +6,7 @@ import { Dispatch } from "./dispatch.js";
 import { EventFeed } from "./events.js";
 import { Keyboard } from "./keyboard.js";
 import { Log } from "./log.js";
+import { Metadata } from "./metadata.js";
 import { Notice } from "./notice.js";
 import { Phase } from "./phase.js";
 import { Publisher } from "./publish.js";
@@ -33,6 +34,7 @@ const sound = new Sound(find("sound-button"), find("volume"));
 const publisher = new Publisher(find("inputs"), stage, log);
 const recording = new Recording(find("recording"), connection, server);
 const stats = new Stats(find("stats-row"), server);
+const metadata = new Metadata(find("stats-metadata"));
 const events = new EventFeed(server);
 const keyboard = new Keyboard(find("keys"), controls, dispatch, {
   m: () => sound.toggle(),
@@ -148,6 +150,7 @@ connection.addEventListener("unsteady", ({ detail }) => notice.unsteady(detail))
 
 // What others do: their changes of the state are shown on the controls of this page too.
 events.addEventListener("event", ({ detail: { event, detail = {} } }) => {
+  metadata.hear(event, detail);
   if (event === "start_session") {
     heard.clear();
     controls.reset();
