@@ -30,7 +30,7 @@ def test_only_a_question_that_was_hung_up_on_is_asked_again(method: str) -> None
         link = ControlLink(f"http://127.0.0.1:{listener.getsockname()[1]}")
         if method == "POST":
             with pytest.raises(ControlPlaneAbsentError, match="without response"):
-                link.ask(method, "/v1/jobs", "{}")
+                link.ask(method, "/v1/jobs")
             assert asked == [b"POST"]
         assert link.ask("GET", "/v1/jobs") == b"[]"
         server.join(30)
