@@ -25,8 +25,8 @@ _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^/:@?#\[\]\s]+)(:\d{1,5})?", r
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^/:@?#\[\]\s]+)(:\d{0,5})?", re.IGNORECASE)
 
 _OPEN_WITHOUT_TOKEN = frozenset({"/health", "/health/live", "/health/ready"})
-_CAPABILITY_PREFIXES = ("/uploads/", "/clips/chunks/", "/page/")  # the page's files hold no secret
-_CLIPS = frozenset({"/clips", "/clips/file", "/clips/metadata"})
+_CAPABILITY_PREFIXES = ("/uploads/", "/page/")  # the page's files hold no secret
+_CLIPS, _CHUNKS = frozenset({"/clips", "/clips/file", "/clips/metadata"}), "/clips/chunks/"
 _TOKEN_IN_QUERY = frozenset({"/", "/events"})  # a browser can set no header there
 
 
@@ -186,9 +186,11 @@ def _queried(query: bytes, name: str) -> list[str] | None:
 
 def _needs_no_token(approach: Approach) -> bool:
     path = approach.path
-    if path in _CLIPS:
+    if path in _CLIPS or path.startswith(_CHUNKS):
         from reactor_runtime.recording.recording import is_recording_id  # not before it is wanted
 
         named = _queried(approach.query, "session_id")
+        if path.startswith(_CHUNKS):
+            named = [path.removeprefix(_CHUNKS).partition("/")[0]]
         return named is not None and all(map(is_recording_id, named))
     return path in _OPEN_WITHOUT_TOKEN or path.startswith(_CAPABILITY_PREFIXES)

@@ -287,5 +287,10 @@ async def test_the_id_is_enough_where_a_token_is_asked_for(
         assert (await http.get("/clips", params=named)).status_code == 401
         right = {"Authorization": "Bearer secret"}
         assert (await http.get("/clips", params=named, headers=right)).status_code == 200
+        for part in ("init.mp4", "chunk_00000.m4s"):
+            by_id, by_name = (f"/clips/chunks/{of}/{part}" for of in (recording.id, "take%207"))
+            assert (await http.get(by_id)).status_code == 200
+            assert (await http.get(by_name)).status_code == 401
+            assert (await http.get(by_name, headers=right)).status_code == 200
         foreign = {"Origin": "https://elsewhere.example"}
         assert (await http.get("/clips", params=asked, headers=foreign)).status_code == 403
