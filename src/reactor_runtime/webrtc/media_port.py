@@ -6,13 +6,16 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.webrtc.aiortc_hooks import DtlsTransport, IceAgent, backlog_bytes
 from reactor_runtime.webrtc.local_addresses import is_near
 
+_RTCP_PER_S = 500  # a browser on a bad link sends some 50 for each track
+
 
 class MediaPort:
     """Encrypts what leaves and decrypts what arrives. Belongs to the event loop.
 
     Args:
         clock: Time.
-        max_packets_per_s: More packets than that are dropped as they arrive.
+        max_packets_per_s: More packets than that are dropped as they arrive; of RTCP, of which
+            one packet may ask for a thousand others, 500.
 
     Attributes:
         on_packet: Called with each packet of the peer, decrypted, and whether it is RTCP.
@@ -22,7 +25,7 @@ class MediaPort:
 
     def __init__(self, clock: Clock, max_packets_per_s: int) -> None:
         self._clock, self._max_packets_per_s = clock, max_packets_per_s
-        self._second, self._arrived = 0, 0
+        self._second, self._arrived, self._rtcp_arrived = 0, 0, 0
         self.dropped, self.heard_at = 0, clock.now()
         self._agent: IceAgent | None = None
         self._dtls: DtlsTransport | None = None
@@ -62,20 +65,24 @@ class MediaPort:
 
     def receive(self, packet: bytes) -> None:
         """Take a packet as it came from the network; what does not decrypt is dropped."""
-        if len(packet) < 12 or self._dtls is None or self._is_too_many():
+        if len(packet) < 12 or self._dtls is None:
             return
         is_rtcp = 192 <= packet[1] <= 223
+        if self._is_too_many(is_rtcp):
+            return
         plain = self._dtls.unprotect(packet, is_rtcp=is_rtcp)
         if plain is not None:
             self.heard_at = self._clock.now()
             self.on_packet(plain, is_rtcp)
 
-    def _is_too_many(self) -> bool:
+    def _is_too_many(self, is_rtcp: bool) -> bool:
         second = int(self._clock.now())
         if second != self._second:
-            self._second, self._arrived = second, 0
+            self._second, self._arrived, self._rtcp_arrived = second, 0, 0
         self._arrived += 1
-        if self._arrived <= self._max_packets_per_s:
+        self._rtcp_arrived += is_rtcp
+        is_one_report_too_many = is_rtcp and self._rtcp_arrived > _RTCP_PER_S
+        if self._arrived <= self._max_packets_per_s and not is_one_report_too_many:
             return False
         self.dropped += 1
         return True

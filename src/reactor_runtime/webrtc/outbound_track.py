@@ -179,11 +179,12 @@ class OutboundTrack:
 
         A browser back from a cut asks for packets, and for a second not for a key frame.
         """
-        if any(map(self._stream.breaks_off_at, sequences)):
+        now, trip = self._clock.now(), self.counters.round_trip_s or 0.0
+        looked_for = self._stream.worth_a_look(sequences, now)
+        if any(map(self._stream.breaks_off_at, looked_for)):
             self.footing.request_key()
             return
-        now, trip = self._clock.now(), self.counters.round_trip_s or 0.0
-        packets = [self._stream.repeat(sequence, now, trip) for sequence in sequences]
+        packets = [self._stream.repeat(sequence, now, trip) for sequence in looked_for]
         found = [packet for packet in packets if packet is not None]
         self.counters.repeats += len(found)
         self._port.send_rtp(found)

@@ -16,6 +16,7 @@ _NACK = 1
 _PLI, _FIR, _APPLICATION = 1, 4, 15
 _BLOCK = struct.Struct("!IIIIII")
 _REMB_HEAD = b"REMB"
+_MOST_NACKED = 1024  # by one packet; one could name 6,000
 
 
 class ReportBlock(NamedTuple):
@@ -59,7 +60,7 @@ class ReceiverReport(NamedTuple):
 
 
 class Nack(NamedTuple):
-    """Packets of a stream that did not arrive."""
+    """Packets of a stream that did not arrive: the first thousand or so that are named."""
 
     media_ssrc: int
     sequences: tuple[int, ...]
@@ -141,6 +142,8 @@ def _parse_nack(body: bytes) -> Nack:
     _, media_ssrc = struct.unpack_from("!II", body)
     sequences: list[int] = []
     for at in range(8, len(body) - 3, 4):
+        if len(sequences) >= _MOST_NACKED:
+            break
         first, mask = struct.unpack_from("!HH", body, at)
         sequences.append(first)
         sequences.extend((first + bit + 1) & 0xFFFF for bit in range(16) if mask >> bit & 1)

@@ -1,6 +1,7 @@
 """RtpStream: one outbound stream of one viewer, with what it may ask again."""
 
 import secrets
+from collections.abc import Sequence
 
 from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.webrtc.broadcast import Picture
@@ -70,6 +71,10 @@ class RtpStream:
             )
             size_bytes -= len(payload)
         return packets
+
+    def worth_a_look(self, sequences: Sequence[int], now_s: float) -> Sequence[int]:
+        """Return those of the lost packets *sequences* that there is time to look for."""
+        return self._sent.worth_a_look(sequences, now_s)
 
     def breaks_off_at(self, sequence: int) -> bool:
         """Return whether only a new key frame helps a viewer that lacks packet *sequence*."""

@@ -1,12 +1,14 @@
 """SentPictures: what one viewer was sent lately, for what it asks again."""
 
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from reactor_runtime.webrtc.broadcast import Picture
 
 _PICTURES = 64
 _REPEATS_PER_S = 400
+_LOOKS_PER_S = 2000  # each looks through all pictures, while the event loop waits
 _LONGEST_TRIP_S = 1.0
 _NEVER = float("-inf")
 
@@ -24,7 +26,7 @@ class SentPictures:
 
     def __init__(self) -> None:
         self._sent: deque[tuple[int, Picture]] = deque(maxlen=_PICTURES)
-        self._window, self._repeats = 0.0, 0
+        self._window, self._repeats, self._looks = 0.0, 0, 0
         self._repeated_at: dict[int, float] = {}
 
     def add(self, first_sequence: int, picture: Picture) -> None:
@@ -45,16 +47,20 @@ class SentPictures:
             return False
         return 0 < (self._sent[0][0] - sequence & 0xFFFF) < 0x8000
 
+    def worth_a_look(self, sequences: Sequence[int], now_s: float) -> Sequence[int]:
+        """Return those of *sequences*, the first ones, that a second has room to look for."""
+        self._begin_window(now_s)
+        looked_for = sequences[: _LOOKS_PER_S - self._looks]
+        self._looks += len(looked_for)
+        return looked_for
+
     def find(self, sequence: int, now_s: float, round_trip_s: float = 0.0) -> SentPacket | None:
         """Return the packet with number *sequence*.
 
         ``None`` when it is too old, when it was returned less than a round trip ago (it is on its
         way, and its receiver asks every 100 ms), or when more was asked again than a second allows.
         """
-        if now_s - self._window > 1.0:
-            self._window, self._repeats = now_s, 0
-            recent = self._repeated_at.items()
-            self._repeated_at = {of: at for of, at in recent if now_s - at < _LONGEST_TRIP_S}
+        self._begin_window(now_s)
         if self._repeats >= _REPEATS_PER_S:
             return None
         if now_s - self._repeated_at.get(sequence, _NEVER) < min(round_trip_s, _LONGEST_TRIP_S):
@@ -67,3 +73,9 @@ class SentPictures:
                 is_last = index == len(picture.payloads) - 1
                 return SentPacket(picture.payloads[index], picture.timestamp, is_last)
         return None
+
+    def _begin_window(self, now_s: float) -> None:
+        if now_s - self._window > 1.0:
+            self._window, self._repeats, self._looks = now_s, 0, 0
+            recent = self._repeated_at.items()
+            self._repeated_at = {of: at for of, at in recent if now_s - at < _LONGEST_TRIP_S}

@@ -37,6 +37,18 @@ async def test_more_packets_than_allowed_are_dropped_until_the_next_second() -> 
     assert len(seen) == 11
 
 
+async def test_reports_have_a_bound_of_their_own() -> None:
+    clock = FakeClock()
+    made, seen = port(clock, 8000)
+    for _ in range(600):
+        made.receive(b"\x80\xc9" + b"c" * 20)
+    made.receive(b"\x80\x60" + b"r" * 20)
+    assert (len(seen), seen[-1][1]) == (501, False)
+    await clock.advance(1.0)
+    made.receive(b"\x80\xc9" + b"c" * 20)
+    assert (len(seen), seen[-1][1]) == (502, True)
+
+
 def test_without_a_path_nothing_is_sent() -> None:
     made = MediaPort(FakeClock(), 10)
     made.send_rtp([b"x" * 20])

@@ -90,3 +90,9 @@ def test_another_stack_reads_what_we_write(packet: bytes) -> None:
 def test_another_stack_reads_our_name() -> None:
     [parsed] = AiortcPacket.parse(write_description(7, "clock"))
     assert [(chunk.ssrc, chunk.items) for chunk in parsed.chunks] == [(7, [(1, b"clock")])]
+
+
+def test_of_a_request_for_everything_the_first_thousand_are_read() -> None:
+    [nack] = parse_rtcp(write_nack(1, 2, range(6000)))
+    assert isinstance(nack, Nack)
+    assert set(range(1000)) < set(nack.sequences) < set(range(1100))

@@ -103,3 +103,11 @@ def test_who_lacks_what_is_forgotten_can_only_go_on_at_a_key_frame() -> None:
     assert not stream.breaks_off_at((lost[-1] + 1) & 0xFFFF)
     stream.packets(picture(b"key"), 1.0)
     assert not stream.breaks_off_at(lost[0])  # it has gone on there
+
+
+def test_so_many_lost_packets_are_looked_for_in_a_second() -> None:
+    stream = RtpStream(plan())
+    assert stream.worth_a_look(range(1500), 7.0) == range(1500)
+    assert stream.worth_a_look(range(1500), 7.5) == range(500)
+    assert stream.worth_a_look(range(1500), 7.9) == range(0)
+    assert stream.worth_a_look(range(1500), 8.1) == range(1500)
