@@ -77,7 +77,11 @@ class FanOut:
             self._changed.notify_all()
 
     def _deliver(self, frame: EncodedFrame) -> None:
+        was_clogged = self.is_clogged
         self._delivered += 1
+        if was_clogged:
+            with self._changed:  # a key frame that was owed can be made now
+                self._changed.notify_all()
         if frame.is_key and self._waiting:
             with self._changed:
                 for who in self._waiting:
@@ -91,9 +95,12 @@ class FanOut:
 
     @property
     def key_due(self) -> float | None:
-        """Monotonic seconds at which a key frame is owed, ``None`` when nobody asked."""
+        """Monotonic seconds at which a key frame is owed.
+
+        ``None`` when nobody asked, or while none can be made.
+        """
         with self._changed:
-            return self._keys.due if self._sinks else None
+            return self._keys.due if self._sinks and not self.is_clogged else None
 
     @property
     def is_clogged(self) -> bool:

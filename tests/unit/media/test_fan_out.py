@@ -102,6 +102,17 @@ async def test_a_loop_that_does_not_keep_up_is_seen(fan_out: FanOut) -> None:
     assert not fan_out.is_clogged
 
 
+async def test_who_is_owed_a_key_frame_waits_for_a_loop_that_keeps_up(fan_out: FanOut) -> None:
+    loop = asyncio.get_running_loop()
+    fan_out.subscribe(lambda _: None)
+    for number in range(8):
+        assert fan_out.key_due is not None
+        fan_out.post(frame(number), loop)
+    assert fan_out.key_due is None
+    await settle()
+    assert fan_out.key_due is not None
+
+
 async def test_its_encoder_may_close_some_time_after_the_last_left(
     fan_out: FanOut, clock: FakeClock
 ) -> None:

@@ -209,6 +209,29 @@ async def test_a_stalled_loop_stops_the_encoder_not_the_clock(bench: Bench) -> N
     assert [(each.number, each.is_key) for each in frames] == [(8, False)]
 
 
+async def test_a_key_frame_owed_to_a_stalled_loop_waits_for_it(bench: Bench) -> None:
+    subscription = bench.subscribe()
+    bench.put(9, fps=20)
+    await bench.run_until(100.01)
+    loop = asyncio.get_running_loop()
+    for _ in range(8):
+        bench.clock.jump(0.05)
+        with bench.pacer.changed:
+            work = bench.lane.take(bench.clock.now())
+        assert work is not None
+        work(loop)
+    subscription.request_key(urgent=True)
+    bench.clock.jump(0.2)
+    with bench.pacer.changed:
+        assert bench.lane.take(bench.clock.now()) is None
+        wakes_at = bench.lane.wakes_at(bench.clock.now())
+    assert wakes_at is not None
+    assert wakes_at > bench.clock.now()
+    await settle()
+    await bench.run_until(bench.clock.now() + 0.01)
+    assert [each.number for each in bench.got if each.is_key] == [0, 9]
+
+
 async def test_a_much_higher_rate_of_pictures_gets_its_bits(bench: Bench) -> None:
     bench.subscribe()
     bench.put(10, fps=10, size=(320, 180))
