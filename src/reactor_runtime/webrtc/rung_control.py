@@ -12,7 +12,9 @@ would: a link that cannot carry that shows it before a picture depends on it. Pu
 an argument.
 """
 
+from collections import deque
 from dataclasses import dataclass
+from statistics import median_low
 
 from reactor_runtime.media.rung import Rung
 
@@ -21,7 +23,8 @@ _SEVERE_LOSS, _LOSS, _SLIGHT_LOSS = 0.3, 0.1, 0.02
 _HELD_UP_S, _LONG_HELD_UP_S = 0.25, 0.5
 _PROBE_LOSS, _PROBE_HELD_UP_S = 0.08, 0.12
 _STRIKES = 2
-_OUTAGE_S = 2.5  # without a report
+_OUTAGE_S = 2.5  # without a report, where one usually comes each second
+_USUAL_REPORTS, _USUAL_GAP_S = 5, 1.0  # GStreamer's come each 2 to 7 s
 _AFTER_OUTAGE_S = 2.0  # reports tell of the outage, not of the rate
 _SHORTAGE_S = 3.0  # an estimate that fell counts for so long
 _FELL, _SHORT = 0.97, 0.7
@@ -140,7 +143,7 @@ class RungControl:
         lasted = now - probe.began_at
         if lasted >= _PROBE_S and self._line.is_fresh(now):
             self._go_up(now)
-        elif lasted >= _LONGEST_PROBE_S:
+        elif lasted >= max(_LONGEST_PROBE_S, _PROBE_S + 2 * self._line.usual_gap_s):
             self._fail_probe(now)
 
     def _fail_probe(self, now: float) -> None:
@@ -173,20 +176,29 @@ class _Line:
     def __init__(self) -> None:
         self._base_s: float | None = None
         self._reported_at: float | None = None
+        self._gaps: deque[float] = deque(maxlen=_USUAL_REPORTS)
         self._deaf_until = _NEVER
         self._estimate: float | None = None
         self._short_until = _NEVER
 
     def note(self, report: LinkReport, now: float) -> bool:
         """Take a report, and return whether it says anything of the rate."""
-        if self._reported_at is not None and now - self._reported_at > _OUTAGE_S:
-            self._deaf_until = now + _AFTER_OUTAGE_S
+        if self._reported_at is not None:
+            gap = now - self._reported_at
+            if gap > _OUTAGE_S * max(_USUAL_GAP_S, self.usual_gap_s):
+                self._deaf_until = now + _AFTER_OUTAGE_S
+            self._gaps.append(gap)
         self._reported_at = now
         trip = report.round_trip_s
         if trip is not None:
             base = trip if self._base_s is None else self._base_s
             self._base_s = min(trip, base + _BASE_GROWTH * (trip - base))
         return now >= self._deaf_until
+
+    @property
+    def usual_gap_s(self) -> float:
+        """Seconds from one report to the next, mostly: an outage now and then does not count."""
+        return median_low(self._gaps) if self._gaps else _USUAL_GAP_S
 
     def _held_up_s(self, report: LinkReport) -> float:
         if report.round_trip_s is None or self._base_s is None:

@@ -109,6 +109,24 @@ def test_a_network_that_was_away_says_nothing_of_the_rate() -> None:
     assert link.is_on(Rung.TOP)
 
 
+@pytest.mark.parametrize("gap_s", [1.0, 2.6, 4.0, 7.0])
+@pytest.mark.parametrize("can_pad", [True, False])
+def test_a_viewer_that_reports_seldom_falls_and_climbs_all_the_same(
+    gap_s: float, can_pad: bool
+) -> None:
+    control, now = RungControl(can_pad=can_pad), 100.0
+    rungs = []
+    for number in range(240):
+        now += 1.0 / 4
+        if number * 0.25 % gap_s < 0.25:
+            control.note_report(BROKEN if 80 < number <= 120 else GOOD, now)
+        control.tick(25 * number, now)
+        rungs.append(control.rung)
+    assert set(rungs[:80]) == {Rung.TOP}
+    assert rungs[120] is Rung.LOW
+    assert rungs[-1] is Rung.TOP
+
+
 def test_a_link_that_heals_is_back_on_top_within_ten_seconds() -> None:
     link = Link()
     link.fall()
