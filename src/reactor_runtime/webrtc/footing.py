@@ -30,9 +30,9 @@ class Footing:
         """Whether the viewer gets frames."""
         return self._hold is not None
 
-    def take(self) -> None:
-        """Subscribe, from a key frame that is made at once."""
-        self._hold = self._broadcast.subscribe(self._sink, self.rung)
+    def take(self, *, urgent: bool = True) -> None:
+        """Subscribe, from a key frame on; an *urgent* one is made at once."""
+        self._hold = self._broadcast.subscribe(self._sink, self.rung, urgent=urgent)
 
     def release(self) -> None:
         """Unsubscribe. Idempotent."""

@@ -15,6 +15,8 @@ from reactor_runtime.webrtc.rtp_stream import RtpStream
 from reactor_runtime.webrtc.sender_reports import SenderReports
 from reactor_runtime.webrtc.session_answer import StreamIds
 
+_HASTE_S = 2.0  # who comes back sooner than that, again, is in no hurry
+
 
 class Flow(StrEnum):
     """What becomes of the next frame."""
@@ -92,6 +94,7 @@ class OutboundTrack:
         self._max_backlog_bytes = max_backlog_bytes
         self._flow = Flow.PAUSED
         self.footing = Footing(broadcast, self.show)
+        self._shown, self._resumed_at = self.footing.rung, float("-inf")
         self.padding: Callable[[float], float] = lambda now: 0.0
         self._stream = RtpStream(plan)
         self._reports = SenderReports(self._stream.ids.ssrc, broadcast.codec, cname, clock)
@@ -116,10 +119,15 @@ class OutboundTrack:
         self._stream.show_at_once()
 
     def resume(self) -> None:
-        """Send frames from a key frame on, which is made at once. Idempotent."""
+        """Send frames from a key frame on. Idempotent.
+
+        It is made at once; for somebody who resumes over and over, as for a PLI: all others pay.
+        """
         if not self.footing.is_taken:
             self._flow = Flow.AWAITING_KEY
-            self.footing.take()
+            now, before = self._clock.now(), self._resumed_at
+            self._resumed_at = now
+            self.footing.take(urgent=now - before >= _HASTE_S)
 
     def pause(self) -> None:
         """Send nothing. Idempotent."""
@@ -142,12 +150,12 @@ class OutboundTrack:
             self.report()  # the receiver needs our clock to play sound and picture together
 
     def _is_ours(self, frame: EncodedFrame) -> bool:
-        before = self.footing.rung
         if not self.footing.admits(frame):
             return False
-        if self.footing.rung is not before:
+        before, self._shown = self._shown, self.footing.rung
+        if self._shown is not before:  # it may have changed during a pause
             self._stream.change_rung()
-            is_lower = self.footing.rung.bitrate_share < before.bitrate_share
+            is_lower = self._shown.bitrate_share < before.bitrate_share
             self.counters.falls += is_lower
             self.counters.climbs += not is_lower
         return True
@@ -169,7 +177,7 @@ class OutboundTrack:
         elif frame.is_key and backlog <= self._max_backlog_bytes // 4:
             self._flow = Flow.FLOWING
             return True
-        elif backlog == 0 and self.counters.cuts:
+        elif backlog == 0:  # the one it was to begin with came too early
             self.footing.request_key(urgent=True)
         self.counters.dropped += 1
         return False

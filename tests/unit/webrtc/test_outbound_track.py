@@ -99,6 +99,29 @@ async def test_a_drained_viewer_goes_on_at_a_key_frame() -> None:
     assert resumed.sequence == (parse_rtp(line.packets[sent - 1]).sequence + 1) & 0xFFFF
 
 
+async def test_a_viewer_that_joins_while_others_wait_to_leave_begins_when_they_have() -> None:
+    show = Show()
+    track, line = show.tracks[0], show.lines[0]
+    line.waiting = LIMIT // 2  # pictures of another track
+    show.source.show()
+    assert (track.flow, line.packets) == (Flow.AWAITING_KEY, [])
+    line.waiting = 0
+    show.source.show()
+    show.source.show()
+    assert (track.flow, track.counters.frames) == (Flow.FLOWING, 1)
+
+
+async def test_who_resumes_over_and_over_is_not_served_at_once() -> None:
+    show = Show()
+    track = show.tracks[0]
+    for _ in range(3):
+        track.pause()
+        track.resume()
+    assert [hold.is_urgent for hold in show.source.holds] == [True, False]  # the other's first
+    show.source.show()
+    assert track.flow is Flow.FLOWING
+
+
 async def test_the_first_picture_brings_the_clock_with_it() -> None:
     show = Show()
     assert show.lines[0].reports == []
@@ -197,7 +220,9 @@ async def test_who_is_paused_comes_back_on_the_rung_of_its_link() -> None:
     track.resume()
     assert track.footing.rung is Rung.LOW
     show.source.show()
-    assert track.flow is Flow.FLOWING
+    assert (track.flow, track.counters.falls) == (Flow.FLOWING, 1)
+    ids = [vp8_picture_id(parse_rtp(packet).payload) for packet in show.lines[0].packets]
+    assert (ids[-1] - ids[0]) % 0x8000 == 1  # as after any change of rungs
 
 
 async def test_those_above_are_not_hurried_by_who_climbs() -> None:
