@@ -11,17 +11,21 @@ from reactor_runtime.media.encoded_frame import EncodedFrame
 from reactor_runtime.media.rung import Rung
 from reactor_runtime.webrtc.broadcast import Broadcast, Hold
 
+_HASTE_S = 2.0  # who comes back sooner than that, again, is in no hurry
+
 
 class Footing:
     """Subscribes one viewer to one rung at a time.
 
     Attributes:
         rung: What it gets, or will get when it is taken.
+        shown: What its last frame was of: the rung may change while it gets none.
     """
 
     def __init__(self, broadcast: Broadcast, sink: Callable[[EncodedFrame], None]) -> None:
         self._broadcast, self._sink = broadcast, sink
-        self.rung = Rung.TOP
+        self.rung = self.shown = Rung.TOP
+        self._taken_at = float("-inf")
         self._hold: Hold | None = None
         self._awaited: tuple[Rung, Hold] | None = None
 
@@ -30,9 +34,11 @@ class Footing:
         """Whether the viewer gets frames."""
         return self._hold is not None
 
-    def take(self, *, urgent: bool = True) -> None:
-        """Subscribe, from a key frame on; an *urgent* one is made at once."""
-        self._hold = self._broadcast.subscribe(self._sink, self.rung, urgent=urgent)
+    def take(self, now: float) -> None:
+        """Subscribe, from a key frame on: made at once, unless it was taken a moment ago."""
+        before, self._taken_at = self._taken_at, now
+        is_first = now - before >= _HASTE_S
+        self._hold = self._broadcast.subscribe(self._sink, self.rung, urgent=is_first)
 
     def release(self) -> None:
         """Unsubscribe. Idempotent."""
@@ -64,7 +70,10 @@ class Footing:
             if self._hold is not None:
                 self._hold.close()
             self._hold = hold
-        return frame.rung is self.rung
+        if frame.rung is not self.rung:
+            return False
+        self.shown = self.rung
+        return True
 
     def request_key(self, urgent: bool = False) -> None:
         """Ask for a key frame of the rung it gets."""

@@ -15,8 +15,6 @@ from reactor_runtime.webrtc.rtp_stream import RtpStream
 from reactor_runtime.webrtc.sender_reports import SenderReports
 from reactor_runtime.webrtc.session_answer import StreamIds
 
-_HASTE_S = 2.0  # who comes back sooner than that, again, is in no hurry
-
 
 class Flow(StrEnum):
     """What becomes of the next frame."""
@@ -94,7 +92,6 @@ class OutboundTrack:
         self._max_backlog_bytes = max_backlog_bytes
         self._flow = Flow.PAUSED
         self.footing = Footing(broadcast, self.show)
-        self._shown, self._resumed_at = self.footing.rung, float("-inf")
         self.padding: Callable[[float], float] = lambda now: 0.0
         self._stream = RtpStream(plan)
         self._reports = SenderReports(self._stream.ids.ssrc, broadcast.codec, cname, clock)
@@ -125,9 +122,7 @@ class OutboundTrack:
         """
         if not self.footing.is_taken:
             self._flow = Flow.AWAITING_KEY
-            now, before = self._clock.now(), self._resumed_at
-            self._resumed_at = now
-            self.footing.take(urgent=now - before >= _HASTE_S)
+            self.footing.take(self._clock.now())
 
     def pause(self) -> None:
         """Send nothing. Idempotent."""
@@ -150,12 +145,12 @@ class OutboundTrack:
             self.report()  # the receiver needs our clock to play sound and picture together
 
     def _is_ours(self, frame: EncodedFrame) -> bool:
+        before = self.footing.shown
         if not self.footing.admits(frame):
             return False
-        before, self._shown = self._shown, self.footing.rung
-        if self._shown is not before:  # it may have changed during a pause
+        if self.footing.shown is not before:
             self._stream.change_rung()
-            is_lower = self._shown.bitrate_share < before.bitrate_share
+            is_lower = self.footing.shown.bitrate_share < before.bitrate_share
             self.counters.falls += is_lower
             self.counters.climbs += not is_lower
         return True
