@@ -25,7 +25,7 @@ def submit(
     client = client_of(control, token_file)
     with ScratchFolder("submit") as scratch:
         archive = scratch.path / "source.tar.gz"
-        pack_source(source, archive)
+        pack_source(source, archive, secrets=[token_file] if token_file else [])
         record = client.submit(job, client.files.send_source(archive))
     print(record.job_id, flush=True)
     if not follow:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path, PurePosixPath
 
 from reactor_runtime.errors import SourceError
+from reactor_runtime.launcher.source_bundle import keep_out
 
 MAX_OUTPUT_BYTES = 4 * 1024**3
 MAX_LOG_CHUNK = 1024**2
@@ -20,6 +21,7 @@ class FileShelf:
 
     def __init__(self, folder: Path, outputs: Path) -> None:
         self._folder, self._outputs = folder, outputs
+        keep_out(folder)
         for name in ("sources", "logs", "arriving"):
             (folder / name).mkdir(parents=True, exist_ok=True)
 
@@ -72,6 +74,8 @@ class FileShelf:
                     file.write(chunk)
             if digest.hexdigest() != sha256:
                 raise SourceError(target.name, "is not what its hash says; it was sent damaged")
+            if target.is_relative_to(self._outputs) and not self._outputs.exists():
+                keep_out(self._outputs)  # one that was there may be part of a source
             target.parent.mkdir(parents=True, exist_ok=True)
             os.replace(name, target)
         finally:

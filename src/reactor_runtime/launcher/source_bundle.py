@@ -4,16 +4,31 @@ import gzip
 import hashlib
 import os
 import tarfile
+from collections.abc import Collection
 from pathlib import Path
 
 from reactor_runtime.errors import SourceError
 
 MAX_SOURCE_BYTES = 1024**3
 _LEFT_OUT = frozenset({"__pycache__", ".git", ".venv", ".mypy_cache", ".ruff_cache", "outputs"})
+_MARK = ".not-part-of-a-source"
+_OF_STATE = ("", "-wal", "-shm", "-journal")  # SQLite's files of one database
 
 
-def pack_source(folder: Path, archive: Path) -> str:
+def keep_out(folder: Path) -> None:
+    """Mark *folder*, made if need be: no source that it lies in holds it.
+
+    Nor, where it is called ``NAME.files``, the database ``NAME`` beside it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _MARK).touch()
+
+
+def pack_source(folder: Path, archive: Path, secrets: Collection[Path] = ()) -> str:
     """Write *folder* to *archive* (tar.gz) and return the archive's SHA-256 in hex.
+
+    What builds, environments and the control plane leave in it is not part of it; nor are the
+    files *secrets*, under whatever name.
 
     Raises:
         SourceError: A link leaves the folder, or it is too large.
@@ -24,7 +39,7 @@ def pack_source(folder: Path, archive: Path) -> str:
         gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0, compresslevel=1) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
-        for path in _members(folder):
+        for path in _members(folder, secrets):
             entry = tar.gettarinfo(path, arcname=str(path.relative_to(folder)))
             entry.uid = entry.gid = entry.mtime = 0
             entry.uname = entry.gname = ""
@@ -62,14 +77,27 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _members(folder: Path) -> list[Path]:
+def _members(folder: Path, secrets: Collection[Path]) -> list[Path]:
     found: list[Path] = []
+    hidden = {secret.resolve() for secret in secrets}
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _LEFT_OUT)
+        left_out = _left_out(Path(place), folders)
+        folders[:] = sorted(name for name in folders if name not in left_out)
         for name in sorted([*folders, *files]):
             path = Path(place, name)
+            if name in left_out or path.resolve() in hidden:
+                continue
             if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
                 raise SourceError(str(path), f"is a link that leaves {folder}")
             if path.is_symlink() or path.is_file() or path.is_dir():
                 found.append(path)
     return found
+
+
+def _left_out(place: Path, folders: Collection[str]) -> set[str]:
+    """Return which names in *place*, where *folders* are, no source holds."""
+    marked = {name for name in folders if (place / name / _MARK).exists()}
+    venvs = {name for name in folders if (place / name / "pyvenv.cfg").exists()}
+    shelves = [name.removesuffix(".files") for name in marked if name.endswith(".files")]
+    states = {name + end for name in shelves for end in _OF_STATE}
+    return {*marked, *venvs, *states, *_LEFT_OUT.intersection(folders)}

@@ -4,6 +4,7 @@ import contextlib
 import io
 import tarfile
 from collections.abc import AsyncIterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from reactor_runtime.errors import SourceError
 from reactor_runtime.launcher.checkpoints import newest_checkpoint
 from reactor_runtime.launcher.file_shelf import FileShelf
+from reactor_runtime.launcher.job_store import JobStore
 from reactor_runtime.launcher.source_bundle import hash_file, pack_source, unpack_source
 from reactor_runtime.launcher.task_run import matching
 
@@ -36,6 +38,38 @@ def test_a_source_is_packed_alike_twice_and_unpacked_whole(tmp_path: Path) -> No
     assert names == ["link.py", "pkg", "pkg/m.py", "run.sh"]
     assert (target / "link.py").read_text() == "A = 1\n"
     assert (target / "run.sh").stat().st_mode & 0o100
+
+
+async def test_a_source_holds_neither_state_nor_shelf_nor_outputs_nor_token(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source")
+    state, token = source / "deep" / "jobs.db", source / "token"
+    shelf = FileShelf(source / "deep" / "jobs.db.files", source / "results")
+    JobStore(state).close()
+    for end in ("-wal", "-shm", "-journal"):
+        state.with_name(state.name + end).touch()
+    await shelf.receive(chunks(b"a"), shelf.output("job-1", 0, "a"), sha256(b"a").hexdigest(), 10)
+    token.write_text("a secret of the control plane")
+    (source / "also-token").symlink_to("token")
+    (source / "env").mkdir()
+    (source / "env" / "pyvenv.cfg").touch()
+    (source / "data.sqlite").touch()  # the author's own
+    packed = pack_source(source, tmp_path / "a.tar.gz", [token])
+    archive = shelf.source(packed)
+    (tmp_path / "a.tar.gz").rename(archive)
+    assert pack_source(source, tmp_path / "b.tar.gz", [token]) == packed
+    with tarfile.open(archive) as tar:
+        names = sorted(tar.getnames())
+    assert names == ["data.sqlite", "deep", "link.py", "pkg", "pkg/m.py", "run.sh"]
+
+
+async def test_an_outputs_folder_that_was_there_stays_part_of_a_source(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source")
+    shelf = FileShelf(tmp_path / "f", source / "pkg")
+    target = shelf.output("job-1", 0, "a")
+    await shelf.receive(chunks(b"a"), target, sha256(b"a").hexdigest(), 10)
+    pack_source(source, tmp_path / "a.tar.gz")
+    with tarfile.open(tmp_path / "a.tar.gz") as tar:
+        assert "pkg/m.py" in tar.getnames()
 
 
 def test_a_link_out_of_the_source_is_refused(tmp_path: Path) -> None:
