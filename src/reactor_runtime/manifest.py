@@ -122,6 +122,7 @@ def load_config(path: str | Path = ".") -> Manifest:
         raise _manifest_error(file, error) from None
 
 
+_FORM = "$schema"  # which published form it is; all are read alike, so it says nothing more
 _TOP_KEYS = frozenset({"model", "runtime", "recording"})
 _MODEL_KEYS = frozenset(ModelSection.model_fields)
 _RUNTIME_KEYS = frozenset(
@@ -158,7 +159,7 @@ def _check_keys(file: ManifestFile, place: Place, known: frozenset[str]) -> list
         section = section.get(step) if isinstance(section, dict) else None
     if not isinstance(section, dict):
         return []
-    unknown = [key for key in section if key not in known]
+    unknown = [key for key in section if key not in known and key != _FORM]
     for key in unknown:
         _check_unknown_key(file, (*place, key), known)
     return [".".join([*map(str, place), key]) for key in unknown]

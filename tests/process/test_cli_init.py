@@ -1,6 +1,7 @@
 """``reactor init``: what it writes works at once."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,13 @@ from tests.process.cli import environment, reactor
 
 
 def test_what_it_writes_passes_its_own_test(tmp_path: Path) -> None:
+    strict = '[tool.pytest.ini_options]\nno_such_option = 1\nfilterwarnings = ["error"]\n'
+    (tmp_path / "pyproject.toml").write_text(strict)  # of a repository around it
     ran = reactor("init", "night-sky", cwd=tmp_path)
     assert ran.status == 0, ran.err
     folder = tmp_path / "night-sky"
     assert sorted(path.name for path in folder.iterdir()) == [
-        "README.md", "night_sky.py", "reactor.yaml", "test_night_sky.py",
+        "README.md", "night_sky.py", "pytest.ini", "reactor.yaml", "test_night_sky.py",
     ]  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
@@ -26,7 +29,9 @@ def test_what_it_writes_passes_its_own_test(tmp_path: Path) -> None:
 
 def test_what_it_writes_can_be_checked_and_described(tmp_path: Path) -> None:
     reactor("init", "Sky2", cwd=tmp_path)
-    assert reactor("check", "Sky2", cwd=tmp_path).status == 0
+    checked = reactor("check", "Sky2", cwd=tmp_path)
+    assert checked.status == 0
+    assert re.search(r"^  ignored +none$", checked.out, re.MULTILINE)
     document = json.loads(reactor("schema", "Sky2", cwd=tmp_path).out)
     assert document["info"]["title"] == "Sky2"
     assert sorted(document["paths"]) == ["/events/set_color", "/events/set_speed", "/events/turn"]

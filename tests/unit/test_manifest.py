@@ -397,6 +397,11 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     assert name[:20].replace("\0", "") in caught.value.path.replace("\0", "")
 
 
+def test_what_names_the_form_of_a_manifest_is_not_ignored(write: Write) -> None:
+    text = "$schema: reactor/v2\nbuild: {}\nruntime: {import: 'a:B'}\n"
+    assert load_config(write(text)).ignored == ("build",)
+
+
 def test_a_folder_without_a_manifest_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="reactor init"):
         load_config(tmp_path)

@@ -18,6 +18,7 @@ _FILES = {
     "model.py.txt": "$module.py",
     "reactor.yaml.txt": "reactor.yaml",
     "test_model.py.txt": "test_$module.py",
+    "pytest.ini.txt": "pytest.ini",
     "README.md.txt": "README.md",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)*")
