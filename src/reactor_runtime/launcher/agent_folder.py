@@ -1,6 +1,7 @@
 """AgentFolder: one agent's work folder, taken for as long as anything that it has started lives.
 
     <folder>/
+        agent     held by the agent alone, until it is told to end
         lock      held by the agent and, by inheritance, by the keeper of each of its tasks
         id        made once, and shown to the control plane
         spool/    reports that the control plane has not taken yet
@@ -20,6 +21,7 @@ from pathlib import Path
 from reactor_runtime.errors import SettingError
 
 PATIENCE_S = 15.0  # longer than keepers take to end after their agent's death
+_BURIAL_S = 0.5  # a process that was killed a moment ago may still be there
 _PAUSE_S = 0.1
 
 
@@ -28,18 +30,33 @@ class AgentFolder:
 
     def __init__(self, path: Path, patience_s: float = PATIENCE_S) -> None:
         self.path, self._patience_s = path, patience_s
+        self._seat: int | None = None
         self._lock: int | None = None
 
     def __enter__(self) -> "AgentFolder":
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._lock = _locked(self.path, self._patience_s)
+        self._seat = _locked(self.path / "agent", _BURIAL_S, "which another agent has")
+        try:
+            self._lock = _locked(
+                self.path / "lock", self._patience_s, "where what an ended agent started still runs"
+            )
+        except BaseException:
+            self.leave()
+            raise
         shutil.rmtree(self.tasks, ignore_errors=True)  # an earlier agent's, all ended
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.leave()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+    def leave(self) -> None:
+        """Let the next agent wait for this one's end, instead of being refused."""
+        seat, self._seat = self._seat, None
+        if seat is not None:
+            os.close(seat)
 
     @property
     def spool(self) -> Path:
@@ -66,8 +83,8 @@ class AgentFolder:
         return file.read_text()
 
 
-def _locked(folder: Path, patience_s: float) -> int:
-    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+def _locked(file: Path, patience_s: float, why_not: str) -> int:
+    lock = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + patience_s
     while True:
         try:
@@ -75,8 +92,9 @@ def _locked(folder: Path, patience_s: float) -> int:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 os.close(lock)
-                found = f"{folder}, which another agent has, or what one has started"
-                raise SettingError("--work-dir", found, "a folder of its own") from None
+                found = f"the work folder {file.parent}, {why_not}"
+                wanted = "a --name of its own for each agent on a machine, or a --work-dir"
+                raise SettingError("--name", found, wanted) from None
             time.sleep(_PAUSE_S)
         else:
             return lock

@@ -76,8 +76,13 @@ def run_agent(settings: AgentSettings) -> int:
         )
         client = ControlClient(settings.control, settings.token)
         agent = Agent(offer, client, folder, settings.cores or own_cores())
+
+        def end(*_: object) -> None:
+            folder.leave()
+            agent.stop()
+
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: agent.stop())
+            signal.signal(number, end)
         agent.run()
     return 0
 

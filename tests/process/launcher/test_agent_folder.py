@@ -2,6 +2,7 @@
 
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,19 @@ def test_the_next_one_waits_for_what_the_last_has_started(tmp_path: Path) -> Non
         assert other.read_id() != said
 
 
-def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
-    with (
-        AgentFolder(tmp_path),
-        pytest.raises(SettingError, match="which another agent has"),
-        AgentFolder(tmp_path, patience_s=0.2),
-    ):
-        pass
+def test_a_folder_in_use_is_refused_at_once_and_the_cure_is_named(tmp_path: Path) -> None:
+    with AgentFolder(tmp_path):
+        began = time.monotonic()
+        with pytest.raises(SettingError, match="which another agent has") as caught:
+            AgentFolder(tmp_path).__enter__()
+        assert time.monotonic() - began < PATIENCE_S / 2
+    assert "wanted a --name of its own" in str(caught.value)
+
+
+def test_an_agent_that_ends_is_waited_for(tmp_path: Path) -> None:
+    with AgentFolder(tmp_path) as first:
+        first.leave()
+        with pytest.raises(SettingError, match="an ended agent started"):
+            AgentFolder(tmp_path, patience_s=0.2).__enter__()
+    with AgentFolder(tmp_path, patience_s=0.2) as second:
+        assert second.held

@@ -131,8 +131,7 @@ def test_an_agent_of_a_living_ones_name_is_refused_and_hurts_nobody(cluster: Clu
     twin = cluster.start_agent("node1", log="twin")  # with the same work folder
     assert twin.wait(60) == 2
     said = (cluster.folder / "twin.log").read_text()
-    assert "--work-dir" in said
-    assert "which another agent has" in said
+    assert "which another agent has; wanted a --name of its own" in said
     (meeting / "go").touch()
     cluster.finish(job)
     outputs = (cluster.outputs / job.job_id).glob("node*/*")
