@@ -12,7 +12,8 @@ from reactor_runtime.errors import AddressError
 BACKLOG = 256
 
 _WHY = {
-    errno.EADDRINUSE: "the address is in use; stop what listens there or choose another --port",
+    errno.EADDRINUSE: "the address is in use; stop what listens there or choose another --port "
+    "(of make serve: PORT=8081)",
     errno.EACCES: "not permitted; choose a --port from 1024 on",
     errno.EADDRNOTAVAIL: "this machine has no such address; choose another --host",
 }

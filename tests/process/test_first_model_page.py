@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -130,8 +129,6 @@ def test_commands_messages_and_hooks(page: Any, serve_model: Serve, world_size: 
 
 def test_what_the_glowing_model_loads(page: Any, serve_model: Serve, tmp_path: Path) -> None:
     folder = tmp_path / "glow"
-    shutil.move(tmp_path / "glow.py", folder / "glow.py")
-    (folder / "small.yaml").write_text("size: 24\n")
     (folder / "weights").mkdir()
     np.save(folder / "weights" / "ramp.npy", np.arange(48))
     ran = reactor("check", "glow", cwd=tmp_path)

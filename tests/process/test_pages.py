@@ -56,7 +56,8 @@ RUN_IN: dict[str, dict[str, str]] = {
         "counter.py": "process/test_first_model_page.py",
         "every_field.py": "process/test_first_model_page.py",
         "diary.py": "process/test_first_model_page.py",
-        "glow.py": "process/test_first_model_page.py",
+        "glow/glow.py": "process/test_first_model_page.py",
+        "glow/small.yaml": "process/test_first_model_page.py",
         "by_hand.py": "process/test_first_model_page.py",
     },
     "docs/launching.md": {
@@ -121,8 +122,9 @@ def test_no_page_shows_what_nothing_runs(page: str) -> None:
         unused -= found
         name = Path(key)
         is_run = name.stem.startswith("test_") or name.name == "reactor.yaml"
-        is_run = is_run or f"from {name.stem} import" in own_tests or bool(found)
-        is_run = is_run or f'"{name.name}"' in own_tests
+        module = ".".join(name.with_suffix("").parts)
+        is_run = is_run or f"from {module} import" in own_tests or bool(found)
+        is_run = is_run or f'"{key}"' in own_tests
         assert block.language in PRINTED or is_run, f"{page}: nothing runs the snippet {key}"
     assert unused == set()
     for test in run_in.values():
@@ -141,6 +143,27 @@ def test_the_tests_of_a_page_pass(page: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "importorskip" in shown_tests(p)])
+def test_the_tests_of_a_page_are_skipped_without_torch(page: str, tmp_path: Path) -> None:
+    write_files(page, tmp_path)
+    (tmp_path / "conftest.py").write_text("import sys\n\nsys.modules['torch'] = None\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=100, env=environment(),
+    )  # fmt: skip
+    assert re.fullmatch(r"(\d passed, )?1 skipped.*", done.stdout.splitlines()[-1]), done.stdout
+
+
+def test_a_manifest_stands_beside_what_it_names() -> None:
+    for shown in manifests():
+        assert shown.file is not None
+        named = re.search(r"import: (\w+):", shown.text)
+        files = [Path(block.file) for block in blocks(shown.page) if block.file]
+        classes = [file for file in files if named and file.name == f"{named[1]}.py"]
+        folders = {file.parent for file in classes}
+        assert not classes or Path(shown.file).parent in folders, f"{shown.page}: {shown.file}"
 
 
 @pytest.mark.parametrize(
@@ -162,6 +185,22 @@ def test_the_commands_of_a_page_are_ones_that_reactor_takes(page: str, line: str
     command = group.get_command(context, words[0])
     assert command is not None, f"there is no {words[0]}"
     command.make_context(words[0], words[1:], parent=context)
+
+
+def test_make_says_how_it_is_told_of_another_port(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "reactor").symlink_to(Path(sys.executable).parent / "reactor")
+    (tmp_path / ".serve").touch()  # as if the package had been installed here
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        made = subprocess.run(
+            ["make", "serve", f"VENV={tmp_path}", f"PORT={port}", "MODEL=examples/clock"],
+            cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment(),
+        )  # fmt: skip
+    assert f"port {port}: the address is in use" in made.stderr
+    assert "make serve: PORT=8081" in made.stderr
+    assert "`make serve PORT=8081`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_links_lead_somewhere() -> None:
@@ -197,7 +236,7 @@ def test_the_loop_of_the_page_on_migrating_takes_turns_after_its_diff(
     page = "docs/migrating.md"
     lines = snippet(page, "diff", "self.turns()").splitlines(keepends=True)
     old, new = ("".join(line[1:] for line in lines if line[0] in kept) for kept in (" -", " +"))
-    source = snippet(page, "python", "# ripple.py")
+    source = snippet(page, "python", "# ripple/ripple.py")
     assert source.count(old) == 1
     (tmp_path / "ripple_in_turns.py").write_text(source.replace(old, new))
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -93,7 +93,7 @@ def _check_torch(wish: Wish, machine: Machine) -> None:
     if wish.init_process_group and not machine.has_torch:
         raise WorkerGroupRefusedError(
             "the ranks were to join a process group and torch is not installed",
-            "pip install torch, or set init_process_group to false",
+            "pip install torch, or set init_process_group to false (--no-init-process-group)",
         )
 
 
