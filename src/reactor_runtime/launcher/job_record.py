@@ -194,6 +194,8 @@ def cancelled(record: JobRecord) -> JobRecord:
         return record.model_copy(update=update)
     if record.state in {JobState.STARTING, JobState.RUNNING}:
         return settled(_stopping(record, Outcome.CANCELLED, "cancelled"))
+    if record.state is JobState.STOPPING and _is_to_start_again(record):
+        return _stopping(record, Outcome.CANCELLED, "cancelled")
     return record
 
 
@@ -230,9 +232,14 @@ def _concluded(record: JobRecord, attempt: AttemptRecord) -> JobRecord:
     update: dict[str, object] = {"verdict": verdict, "causes": causes, "state": JobState(verdict)}
     if verdict is Outcome.FAILED:
         update["reason"] = causes[0].sentence if causes else record.reason
-        if attempt.number < record.job.attempts_allowed:
+        if _is_to_start_again(record):
             update["state"] = JobState.QUEUED  # whole, again, from its newest checkpoint
     return record.model_copy(update=update)
+
+
+def _is_to_start_again(record: JobRecord) -> bool:
+    is_failed = record.verdict is Outcome.FAILED
+    return is_failed and len(record.attempts) < record.job.attempts_allowed
 
 
 def _stopping(record: JobRecord, verdict: Outcome, reason: str) -> JobRecord:

@@ -43,6 +43,8 @@ def pack_source(folder: Path, archive: Path, secrets: Collection[Path] = ()) -> 
             entry = tar.gettarinfo(path, arcname=str(path.relative_to(folder)))
             entry.uid = entry.gid = entry.mtime = 0
             entry.uname = entry.gname = ""
+            if entry.issym():  # however it says so: on a node the folder lies elsewhere
+                entry.linkname = os.path.relpath(_target(path, folder), path.parent.resolve())
             total += entry.size
             if total > MAX_SOURCE_BYTES:
                 raise SourceError(str(folder), f"holds more than {MAX_SOURCE_BYTES} bytes")
@@ -85,10 +87,10 @@ def _members(folder: Path, secrets: Collection[Path]) -> list[Path]:
         folders[:] = sorted(name for name in folders if name not in left_out)
         for name in sorted([*folders, *files]):
             path = Path(place, name)
-            if name in left_out or path.resolve() in hidden:
+            if name in left_out or _end_of(path) in hidden:
                 continue
-            if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-                raise SourceError(str(path), f"is a link that leaves {folder}")
+            if path.is_symlink():
+                _target(path, folder)
             if path.is_symlink() or path.is_file() or path.is_dir():
                 found.append(path)
     return found
@@ -101,3 +103,17 @@ def _left_out(place: Path, folders: Collection[str]) -> set[str]:
     shelves = [name.removesuffix(".files") for name in marked if name.endswith(".files")]
     states = {name + end for name in shelves for end in _OF_STATE}
     return {*marked, *venvs, *states, *_LEFT_OUT.intersection(folders)}
+
+
+def _target(link: Path, folder: Path) -> Path:
+    target = _end_of(link)
+    if not target.is_relative_to(folder.resolve()):
+        raise SourceError(str(link), f"is a link that leaves {folder}")
+    return target
+
+
+def _end_of(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError:  # pathlib's word for it before Python 3.13
+        raise SourceError(str(path), "is a link that leads to itself") from None

@@ -188,8 +188,8 @@ class TaskRun:
             send = partial(files.send_output, order.job_id, order.node_rank, name, path)
             try:
                 persist(send, deadline - time.monotonic(), threading.Event())
-            except (ControlPlaneAbsentError, ControlPlaneError, OSError) as error:
-                yield f"{name}: {error}"
+            except (ControlPlaneAbsentError, ControlPlaneError, OSError, UnicodeError) as error:
+                yield f"{ascii(name)[1:-1]}: {error}"
 
 
 def matching(folder: Path, patterns: tuple[str, ...]) -> dict[str, Path]:

@@ -169,6 +169,18 @@ def test_cancel(control: Control) -> None:
         control.plane.cancel("j-99")
 
 
+def test_a_job_cancelled_while_it_fails_does_not_start_again(control: Control) -> None:
+    job = control.submit(checkpoint={"path": "/c", "resume": True, "max_attempts": 3})
+    (one, a), (two, b) = control.run(job)
+    control.end(one, a, FAILED, RankFailure(node_rank=0, rank=0, exit_code=1))
+    assert control.plane.job(job.job_id).state is JobState.STOPPING
+    control.plane.cancel(job.job_id)
+    control.end(two, b, CANCELLED)
+    record = control.plane.job(job.job_id)
+    assert (record.state, len(record.attempts)) == (JobState.CANCELLED, 1)
+    assert control.order("a") is None
+
+
 def test_a_silent_agent_is_lost_within_two_limits(control: Control) -> None:
     control.pass_time(20, "a", "b")
     job = control.submit()

@@ -79,6 +79,24 @@ def test_a_link_out_of_the_source_is_refused(tmp_path: Path) -> None:
         pack_source(source, tmp_path / "a.tar.gz")
 
 
+def test_a_link_inside_the_source_may_be_written_in_any_way(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source")
+    (source / "absolute.py").symlink_to(source / "pkg" / "m.py")
+    (source / "pkg" / "around.py").symlink_to("../../source/pkg/m.py")
+    sha256 = pack_source(source, tmp_path / "a.tar.gz")
+    target = tmp_path / "fresh"
+    unpack_source(tmp_path / "a.tar.gz", target, sha256)
+    for name in ("absolute.py", "pkg/around.py"):
+        assert (target / name).resolve() == target / "pkg" / "m.py"
+
+
+def test_a_link_that_leads_nowhere_but_to_itself_is_refused(tmp_path: Path) -> None:
+    source = write_source(tmp_path / "source")
+    (source / "loop").symlink_to("loop")
+    with pytest.raises(SourceError, match=r"loop.*link that leads to itself"):
+        pack_source(source, tmp_path / "a.tar.gz")
+
+
 @pytest.mark.parametrize("name", ["../evil", "/abs/evil"])
 def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, name: str) -> None:
     archive = tmp_path / "evil.tar.gz"
