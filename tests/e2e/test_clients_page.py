@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 import textwrap
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 from tests.e2e.chromium import Chromium, find_chromium
 from tests.e2e.js_bundle import page_of
-from tests.e2e.serving import Served, own_address, serving
+from tests.e2e.serving import ROOT, Served, own_address, serving
 from tests.e2e.snippets import snippet
 from tests.unit.recording.material import levels
 
@@ -48,10 +50,38 @@ def code(served: Served, holding: str, language: str = "python") -> str:
 
 async def test_a_file_by_the_python_sdk(collage: Served) -> None:
     names: dict[str, Any] = {}
-    exec(f"async def run():\n{textwrap.indent(code(collage, 'upload_file('), '    ')}", names)
+    exec(f"async def run():\n{textwrap.indent(code(collage, 'back.raw'), '    ')}", names)
     with contextlib.redirect_stdout(io.StringIO()) as said:
         await asyncio.wait_for(names["run"](), 60)
     assert said.getvalue() == "['cover.raw', 'back.raw']\n"
+
+
+async def test_pictures_and_messages_by_the_python_sdk(collage: Served) -> None:
+    text = code(collage, "on_frame(")
+    names: dict[str, Any] = {}
+    exec(f"async def run():\n{textwrap.indent(text, '    ')}", names)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        await asyncio.wait_for(names["run"](), 60)
+    assert said.getvalue().splitlines() == re.findall(r"print\(.*\)  # (.*)", text)
+
+
+def table() -> list[tuple[str, str]]:
+    """Return method and path of every route in the page's table."""
+    text = Path(ROOT, PAGE).read_text(encoding="utf-8").partition("## HTTP\n")[2]
+    rows = re.findall(r"^\| (`.*?) \|", text.partition("\n## ")[0], re.MULTILINE)
+    return re.findall(r"`([A-Z]+) (/[^`]*)`", "".join(rows))
+
+
+def test_the_routes_of_the_page_are_the_servers(collage: Served) -> None:
+    routes = table()
+    assert {("POST", "/stop_session"), ("GET", "/schema")} <= set(routes)
+    for method, path in routes:
+        asked = urllib.request.Request(collage.url + path, method="DELETE")
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(asked, timeout=10)
+        with refused.value as error:
+            assert error.code == 405, path
+            assert method in error.headers["Allow"], path
 
 
 async def test_a_clip_by_the_python_sdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +141,21 @@ async def test_a_start_over_plain_http(collage: Served, tmp_path: Path) -> None:
         collage.wait_for_state("ready")
         assert 30 <= len(viewer.pictures) <= 48
         assert all(abs(picture[0] - 200) < 12 for _, picture in viewer.pictures)
+
+
+async def test_a_started_session_is_stopped_as_the_page_says(
+    collage: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "start.py").write_text(code(collage, "# start.py"))
+    await run_here(tmp_path, sys.executable, "start.py")
+    assert collage.state() == "waiting"
+    await run_here(tmp_path, "sh", "-c", code(collage, "stop_session", "sh"))
+    collage.wait_for_state("ready")
+
+
+async def run_here(folder: Path, *command: str) -> None:
+    program = await asyncio.create_subprocess_exec(*command, cwd=folder)
+    assert await asyncio.wait_for(program.wait(), 30) == 0
 
 
 async def test_a_file_over_plain_http(collage: Served, tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ def schema(
     ] = "v0.0.0",
     out: Annotated[Path | None, typer.Option(help="Write to this file, not to stdout.")] = None,
 ) -> int:
-    """Print the OpenAPI document of a model; the class is imported, not loaded."""
+    """Print the OpenAPI document of a model; the class is imported, not loaded.
+
+    Its paths describe commands, which travel over a data channel, not HTTP routes.
+    """
     from reactor_runtime.schema import render_document, write_document
     from reactor_runtime.settings import resolve_settings
 
