@@ -1,7 +1,6 @@
 """Notes every hook and command as a message; has a command for every kind of answer."""
 
 import asyncio
-from typing import Any
 
 from tests.models.parts import Note, Picture, flat
 
@@ -75,8 +74,12 @@ class NotesEverything(ReactorModel):
         return Note(text=str(self.state.level))
 
     @event
-    def returns_a_dict(self) -> Any:
-        return {"not": "a message"}
+    def returns_a_dict(self) -> Note:
+        return {"not": "a message"}  # type: ignore[return-value]
+
+    @event
+    def returns_a_number(self) -> int:
+        return 1
 
     @event
     def refuse(self) -> None:

@@ -18,7 +18,6 @@ _NOT_THE_AUTHORS = (
     sysconfig.get_path("stdlib"),
     "site-packages",
     "dist-packages",
-    "<frozen ",
 )
 
 log = get_logger(__name__)
@@ -78,11 +77,16 @@ def in_one_line(error: BaseException) -> str:
         where = _FRAME.findall("".join(traceback.format_exception(error)))
     except Exception:  # noqa: BLE001 - an author's exception may do anything when it is shown
         return type(error).__name__
-    authors = [each for each in where if not any(part in each[0] for part in _NOT_THE_AUTHORS)]
+    authors = [each for each in where if _is_authors(each[0])]
     if not authors:
         return head
     file, line = authors[-1]
     return f"{head} ({PurePath(file).name}:{line})"
+
+
+def _is_authors(file: str) -> bool:
+    is_generated = file.startswith("<")  # a dataclass's __init__ is in "<string>"
+    return not is_generated and not any(part in file for part in _NOT_THE_AUTHORS)
 
 
 def _printable(text: str) -> str:

@@ -62,6 +62,7 @@ class ModelDriver:
         self._contract, self._outlet = contract, outlet
         self._clients: dict[str, ClientInfo] = {}
         self._session_id: str | None = None
+        self._warned: set[str] = set()  # commands
 
     async def apply(self, event: ModelEvent) -> Outcome:
         """Run what the author wrote for *event*, to completion.
@@ -162,8 +163,20 @@ class ModelDriver:
             arguments[command.client_parameter] = self._client(call.client_id)
         answer = await settle(getattr(self.model, command.handler_name)(**arguments))
         if not isinstance(answer, ModelMessage):  # whatever else it returns, it acknowledges
+            if answer is not None:
+                self._warn_of(command, answer)
             return APPLIED
         return Outcome(message_name=wire_name(type(answer)), message_body=body_of(answer))
+
+    def _warn_of(self, command: CommandContract, answer: object) -> None:
+        if command.name in self._warned:
+            return
+        self._warned.add(command.name)
+        wanted = " or ".join(reply.__name__ for reply in command.replies) or "a ModelMessage"
+        advice = f"clients got an acknowledgement; return {wanted}, or nothing"
+        log.warning(
+            "answer_dropped", command=command.name, returned=type(answer).__name__, advice=advice
+        )
 
     def _client(self, client_id: str) -> ClientInfo:
         """Return the client, or a stand-in for one who is not here: what was sent at the start."""

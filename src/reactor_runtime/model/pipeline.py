@@ -39,7 +39,7 @@ class ReactorPipeline(ReactorModel):
                     continue
                 began = time.perf_counter()
                 shown = await body.advance()
-                await self._reactor_show(shown, time.perf_counter() - began)
+                await self._reactor_show(shown, time.perf_counter() - began, body.giver)
         finally:
             await body.close()
 
@@ -72,6 +72,11 @@ class GeneratorBody:
         except (StopIteration, StopAsyncIteration, BufferClosed):
             self._generator = None
             return None
+
+    @property
+    def giver(self) -> Any:
+        """What yielded last."""
+        return self._generator
 
     async def close(self) -> None:
         """Run the generator's ``finally``, if it was started."""

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from reactor_runtime.author_text import text_of
-from reactor_runtime.errors import ApplicationError, BufferClosed
+from reactor_runtime.errors import ApplicationError, BufferClosed, FrameError
 from reactor_runtime.model.author_call import settle
+from reactor_runtime.model.author_place import note_place
 from reactor_runtime.model.class_rules import check_model_class
 from reactor_runtime.model.connected_event import ConnectedAttribute
 from reactor_runtime.model.idle import _IdleType
@@ -170,7 +171,9 @@ class ReactorModel:
             self._reactor_outlet.refuse_step(refusal)
             return
         outcome = await self._reactor_generate(taken)
-        await self._reactor_show(await settle(self.process_output(outcome)), outcome.elapsed)
+        shown = await settle(self.process_output(outcome))
+        giver = self.process_output if _has_own(self, "process_output") else self.generate
+        await self._reactor_show(shown, outcome.elapsed, giver)
 
     async def _reactor_generate(self, taken: Any) -> StepOutcome:
         began = time.perf_counter()
@@ -182,10 +185,14 @@ class ReactorModel:
             return StepOutcome(error=error, elapsed=time.perf_counter() - began)
         return StepOutcome(result=result, elapsed=time.perf_counter() - began)
 
-    async def _reactor_show(self, shown: Any, elapsed: float) -> None:
-        report = StepCompleted.of(shown, elapsed)
-        if report.output is not None:
-            await self.emit(report.output)
+    async def _reactor_show(self, shown: Any, elapsed: float, giver: Any) -> None:
+        try:
+            report = StepCompleted.of(shown, elapsed)
+            if report.output is not None:
+                await self.emit(report.output)
+        except (FrameError, TypeError, ValueError) as error:
+            note_place(error, giver)
+            raise
         await self.complete_step(report)
 
 
@@ -194,7 +201,13 @@ ReactorApp = ReactorModel
 
 def _may_refuse(model: ReactorModel) -> bool:
     """Return whether a step may be refused: without an author's word ranks need not ask around."""
-    return getattr(model.process_input, "__func__", None) is not ReactorModel.process_input
+    return _has_own(model, "process_input")
+
+
+def _has_own(model: ReactorModel, method: str) -> bool:
+    """Return whether *method* is the author's."""
+    own = getattr(getattr(model, method), "__func__", None)
+    return own is not getattr(ReactorModel, method)
 
 
 def attach(model: ReactorModel, outlet: Outlet, world: World) -> None:

@@ -79,6 +79,30 @@ async def test_what_returns_no_message_is_acknowledged(serve: Serve, name: str) 
     assert (reply.message_name, reply.error_code) == (None, None)
 
 
+async def test_an_answer_that_is_no_message_is_warned_of_once(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        stage = await serve("notes_everything")
+        stage.open()
+        for _ in range(2):
+            await stage.ask("returns_a_dict")
+        await stage.ask("note", text="x")  # returns None
+        await stage.ask("returns_a_number")
+        async with asyncio.timeout(10):
+            while not warnings_of(caplog, "returns_a_number"):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)  # a rank's lines come by a pipe
+    (said,) = warnings_of(caplog, "returns_a_dict")
+    for part in ("answer_dropped", "'dict'", "return Note, or nothing"):
+        assert part in said
+    assert not warnings_of(caplog, "'note'")
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture, part: str) -> list[str]:
+    warnings = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    return [said for said in warnings if part in said]
+
+
 async def test_a_handler_may_ask_who_calls(serve: Serve) -> None:
     stage = await serve("notes_everything")
     stage.open()

@@ -1,13 +1,17 @@
 """What a failure ends, who is told, and what goes on."""
 
 import asyncio
+import inspect
 import logging
+import re
+from types import ModuleType
 
 import numpy as np
 import pytest
 from tests.contract.model_host.conftest import Serve, pools_only
 from tests.contract.model_host.recording_outlet import Closed, Shown
 from tests.contract.model_host.stage import Stage
+from tests.models import gives_wrong_things, returns_wrong_things
 
 from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, StepReport
@@ -37,6 +41,28 @@ async def test_a_step_that_raises_ends_its_session_loudly(
     (record,) = [r for r in caplog.records if r.exc_info]
     assert "s1" in record.getMessage()
     assert stage.outlet.of(StepReport)[-1].error == told
+
+
+@pytest.mark.parametrize("way", ["array", "shape", "inner", "shard"])
+async def test_what_is_refused_after_a_yield_is_placed_at_the_yield(serve: Serve, way: str) -> None:
+    stage = await serve("gives_wrong_things")
+    failure = await fail_a_step(stage, "s1", way)
+    assert failure.cause.endswith(f"(gives_wrong_things.py:{line_of(gives_wrong_things, way)})")
+
+
+@pytest.mark.parametrize("way", ["array", "shape"])
+async def test_what_is_refused_after_a_return_is_placed_at_the_method(
+    serve: Serve, way: str
+) -> None:
+    stage = await serve("returns_wrong_things")
+    failure = await fail_a_step(stage, "s1", way)
+    assert failure.cause.endswith(f"(returns_wrong_things.py:{line_of(returns_wrong_things, way)})")
+
+
+def line_of(module: ModuleType, way: str) -> int:
+    lines = enumerate(inspect.getsource(module).splitlines(), 1)
+    (number,) = (n for n, line in lines if re.search(rf"  # .*\b{way}$|  # {way}\b", line))
+    return number
 
 
 async def test_the_next_session_runs_on_the_same_object(serve: Serve) -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from reactor_runtime.host.failures import in_one_line
+from reactor_runtime.model.output import Shard
 
 
 def raised(action: object) -> BaseException:
@@ -34,6 +35,15 @@ def test_the_place_is_the_authors_even_where_a_library_raised() -> None:
     told = in_one_line(raised(misread))
     assert told.startswith("JSONDecodeError: ") or told.startswith("json.decoder.JSONDecodeError: ")
     assert told.endswith(f"(test_failures.py:{line_of(misread, 1)})")
+
+
+def misuse() -> None:
+    Shard([], axis="rows")  # type: ignore[arg-type]
+
+
+def test_generated_code_is_nobodys_place() -> None:
+    told = in_one_line(raised(misuse))
+    assert told.endswith(f"(test_failures.py:{line_of(misuse, 1)})")
 
 
 def test_an_exception_of_a_rank_has_its_place_in_a_note() -> None:
