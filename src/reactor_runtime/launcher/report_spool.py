@@ -1,8 +1,12 @@
-"""ReportSpool: reports on disk, in order, until the control plane has taken them."""
+"""ReportSpool: reports on disk, in order, until the control plane has taken them.
+
+Those that a full disk does not take are kept in memory: a job must not wait for ever for its end.
+"""
 
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -29,18 +33,25 @@ class ReportSpool:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._client, self._on_refused = folder, client, on_refused
         self._last = max((int(path.stem) for path in folder.glob("*.json")), default=0)
+        self._unwritten: dict[Path, Report] = {}
         self._lock, self._sending = threading.Lock(), threading.Lock()
         self._more = threading.Event()
         self._is_open = True
 
     def put(self, report: Report) -> None:
-        """Keep *report* until it has been taken; it outlives this process."""
+        """Keep *report* until it has been taken; it outlives this process, if the disk has room."""
         with self._lock:
             self._last += 1
             path = self._folder / f"{self._last:012d}.json"
             part = path.with_suffix(".part")
-            part.write_text(report.model_dump_json(), encoding="utf-8")
-            os.replace(part, path)
+            try:
+                part.write_text(report.model_dump_json(), encoding="utf-8")
+                os.replace(part, path)
+            except OSError as error:
+                _LOG.error("report_not_written", attempt=report.attempt_id, reason=str(error))
+                self._unwritten[path] = report
+                with suppress(OSError):
+                    part.unlink()
         self._more.set()
 
     def run(self) -> None:
@@ -59,9 +70,9 @@ class ReportSpool:
 
     def _send_all(self) -> bool:
         for path in self._waiting():
-            report = _read(path)
+            report = self._unwritten.get(path) or _read(path)
             if report is None:
-                path.unlink()
+                self._remove(path)
                 continue
             try:
                 self._client.report(report)
@@ -73,7 +84,7 @@ class ReportSpool:
                 _LOG.error("report_refused", attempt=report.attempt_id, reason=error.reason)
                 if error.status == _CONFLICT:
                     self._on_refused(report, error.reason)
-            path.unlink()
+            self._remove(path)
         return True
 
     def close(self) -> None:
@@ -82,7 +93,13 @@ class ReportSpool:
         self._more.set()
 
     def _waiting(self) -> list[Path]:
-        return sorted(self._folder.glob("*.json"))
+        with self._lock:
+            return sorted({*self._folder.glob("*.json"), *self._unwritten})
+
+    def _remove(self, path: Path) -> None:
+        with self._lock:
+            self._unwritten.pop(path, None)
+        path.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> Report | None:

@@ -91,12 +91,9 @@ class TaskRun:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _run(self) -> None:
-        order = self._order
-        self._folder.mkdir(parents=True, exist_ok=True)
-        logs = LogShipper(
-            self._folder / "node.log", self._node.client.files, order.attempt_id, order.node_rank
-        )
+        order, logs = self._order, None
         try:
+            logs = self._make_logs()
             outcome, failures = self._work(logs)
         except Exception as error:  # noqa: BLE001 - whatever it is, the job must hear of it
             was_asked = self._stop.is_set() and not self._stop_reason
@@ -109,6 +106,11 @@ class TaskRun:
         self._say(Ended(outcome=outcome, failures=kept))
         _LOG.info("task_ended", attempt=order.attempt_id, node_rank=order.node_rank, how=outcome)
         self._say(Delivered(notes=tuple(self._deliver(logs))))
+
+    def _make_logs(self) -> LogShipper:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        order, files = self._order, self._node.client.files
+        return LogShipper(self._folder / "node.log", files, order.attempt_id, order.node_rank)
 
     def _work(self, logs: LogShipper) -> tuple[Outcome, list[RankFailure]]:
         if self._stop.is_set():
@@ -172,13 +174,13 @@ class TaskRun:
     def _work_dir(self) -> Path:
         return self._folder / "work"
 
-    def _deliver(self, logs: LogShipper) -> Iterator[str]:
+    def _deliver(self, logs: LogShipper | None) -> Iterator[str]:
         """Send outputs and the end of the log; yield a note for each thing that was not sent."""
         try:
             yield from self._send_outputs()
         except Exception as error:  # noqa: BLE001 - whatever it is, the job must not wait for it
             yield f"the outputs could not be read: {error!r}"
-        if not logs.finish(self._node.patience_s):
+        if logs is None or not logs.finish(self._node.patience_s):
             yield "the end of the log could not be delivered"
 
     def _send_outputs(self) -> Iterator[str]:

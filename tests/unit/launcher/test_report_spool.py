@@ -1,5 +1,6 @@
 """Reports wait on the disk for the control plane, through the end of the agent's process."""
 
+import errno
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,4 +92,25 @@ def test_what_could_not_be_sent_is_sent_in_order_by_the_next_process(
         assert (attempt.tasks[0].known, attempt.tasks[0].state) == ((1, 2, 3), "succeeded")
     assert len(refused) == 1  # the last one, once
     assert "takes no endpoint" in refused[0]
+    assert list((tmp_path / "spool").iterdir()) == []
+
+
+def test_a_full_disk_keeps_no_report_back(
+    tmp_path: Path, refused: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_nothing(path: Path, *_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with control_plane(tmp_path) as client:
+        job = running_job(client, tmp_path)
+        spool = ReportSpool(tmp_path / "spool", client, lambda report, why: refused.append(why))
+        spool.put(report(job, 1, Started()))
+        with monkeypatch.context() as disk:
+            disk.setattr(Path, "write_text", write_nothing)
+            spool.put(report(job, 2, Ended(outcome=Outcome.FAILED)))
+        assert spool.drain()
+        attempt = client.job(job.job_id).attempt
+        assert attempt is not None
+        assert (attempt.tasks[0].known, attempt.tasks[0].state) == ((1, 2), "failed")
+    assert refused == []
     assert list((tmp_path / "spool").iterdir()) == []
