@@ -81,7 +81,7 @@ def locate(path: str | Path) -> Path:
         candidates = [given / MANIFEST_NAME, given / "reactor.yml"] if given.is_dir() else [given]
         for candidate in candidates:
             if candidate.is_file():
-                return candidate
+                return _no_program(candidate)
     except (OSError, ValueError, RuntimeError) as error:
         found = f"a path that cannot be read ({error})"
         raise ManifestError(str(given), None, found, "a file") from None
@@ -92,6 +92,16 @@ def locate(path: str | Path) -> Path:
         found,
         "a manifest (runtime.import is its only required key; `reactor init NAME` writes one)",
     )
+
+
+def _no_program(file: Path) -> Path:
+    if file.suffix != ".py":
+        return file
+    names = [part for part in file.with_suffix("").parts if part.isidentifier()]
+    name = "".join(word.capitalize() for word in names[-1].split("_")) if names else "Class"
+    module = "module" if not names else names[-1] if file.is_absolute() else ".".join(names)
+    wanted = f"module:Class, such as {module}:{name}, or a folder with a {MANIFEST_NAME}"
+    raise ManifestError(str(file), None, "a Python file", wanted)
 
 
 def read_manifest_file(path: str | Path) -> ManifestFile:

@@ -161,7 +161,9 @@ class Metrics:
     )
     queue_frames: "Gauge" = _gauge("queue_frames", "Frames that wait for their time", "track")
     late_ticks: "Counter" = _counter("late_ticks", "Frames shown later than their time", "track")
-    stream_fps: "Gauge" = _gauge("stream_fps", "Rate at which frames are shown now")
+    stream_fps: "Gauge" = _gauge(
+        "stream_fps", "Frames shown per second, over the last two seconds; 0 while nothing is shown"
+    )
     encode_seconds: "Histogram" = _histogram(
         "encode_seconds", "Time to encode one frame", _FAST_BUCKETS, "track", "codec", "rung"
     )

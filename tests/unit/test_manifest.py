@@ -470,3 +470,16 @@ def test_arbitrary_bytes_raise_nothing_else(tmp_path: Path, content: bytes) -> N
     path = tmp_path / "reactor.yaml"
     path.write_bytes(content)
     read_whatever(path)
+
+
+def test_a_python_file_is_told_from_a_manifest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bands").mkdir()
+    for file, model in (("my_flow.py", "my_flow:MyFlow"), ("bands/flow.py", "bands.flow:Flow")):
+        Path(file).write_text("class Flow: ...\n")
+        error = refused(Path(file))
+        assert error.found == "a Python file"
+        assert model in error.wanted
+        assert "a folder with a reactor.yaml" in error.wanted

@@ -8,7 +8,7 @@ delivery call per encoded frame on the event loop.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -92,6 +92,7 @@ class LiveStream:
         self._audio = self._audio_lanes(
             [each.name for each in outputs if each.kind is TrackKind.AUDIO], settings
         )
+        metrics.stream_fps.set_function(partial(_fastest, self._figures.values(), clock))
         _publish(metrics, self._pacer, self._fan_outs)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -266,12 +267,16 @@ def renditions(track: Track) -> list[Rendition]:
 
 
 def _publish(metrics: Metrics, pacer: Pacer, fan_outs: Mapping[Rendition, FanOut]) -> None:
-    metrics.stream_fps.set_function(lambda: pacer.stats()["fps"])
     for track, codec, rung in fan_outs:
         metrics.queue_frames.labels(track).set_function(lambda: pacer.stats()["queue"])
         if codec is not Codec.OPUS:
             gauge = metrics.rung_viewers.labels(track, rung)
             gauge.set_function(partial(_viewers, fan_outs, track, rung))
+
+
+def _fastest(figures: Iterable[TrackFigures], clock: Clock) -> float:
+    now = clock.now()
+    return max((each.fps(now) for each in figures), default=0.0)
 
 
 def _viewers(fan_outs: Mapping[Rendition, FanOut], track: str, rung: Rung) -> int:

@@ -75,6 +75,10 @@ class TrackFigures:
             self._late += 1
             self._late_ticks.inc()
 
+    def fps(self, now: float) -> float:
+        """Return how many frames per second were shown in the last two whole seconds."""
+        return self._shown.per_second(now)
+
     def dropped(self, frames: int, reason: str) -> None:
         """Note frames that were never encoded."""
         if frames:
@@ -93,7 +97,7 @@ class TrackFigures:
             if (found := figures.as_dict(now))["frames"] or each.rung is Rung.TOP
         }
         return {
-            "fps": self._shown.per_second(now),
+            "fps": self.fps(now),
             "frames": int(self._shown.total),
             "late": self._late,
             "dropped": self._dropped,

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -340,7 +341,23 @@ async def test_figures_reach_stats_and_metrics() -> None:
     assert shown["tracks"]["main"]["codecs"]["VP8"]["key_frames"] == 1
     assert 'reactor_frames_emitted_total{track="main"} 5.0' in text
     assert 'reactor_key_frames_total{codec="VP8",rung="top",track="main"} 1.0' in text
-    assert "reactor_stream_fps 25.0" in text
+
+
+async def test_the_rate_in_the_metrics_is_of_what_is_shown() -> None:
+    metrics = Metrics()
+    stream = LiveStream([video()], settings=MediaSettings(), clock=CLOCK, metrics=metrics)
+
+    def rate() -> float:
+        (line,) = re.findall(r"^reactor_stream_fps (.+)$", metrics.render().decode(), re.MULTILINE)
+        return float(line)
+
+    stream.start(asyncio.get_running_loop())
+    assert rate() == 0
+    stream.put(make_chunk({"main": plain(RED, frames=5)}))
+    await until(lambda: rate() > 0)
+    stream.reset()
+    await until(lambda: rate() == 0)
+    stream.stop()
 
 
 async def test_stats_tell_the_newest_metadata_that_was_shown(make_stream: MakeStream) -> None:
