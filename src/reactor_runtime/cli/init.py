@@ -3,6 +3,7 @@
 import importlib.util
 import keyword
 import re
+import shlex
 import string
 import sys
 from importlib.resources import files
@@ -44,7 +45,7 @@ def init(
     class_name = "".join(word[0].upper() + word[1:] for word in words)
     written = _write(folder, {"name": folder.name, "module": module, "Class": class_name})
     typer.echo(f"wrote {folder}: {', '.join(written)}")
-    typer.echo(f"next: cd {folder} && reactor serve .")
+    typer.echo(f"next: cd {shlex.quote(str(folder))} && reactor serve .")
     return 0
 
 

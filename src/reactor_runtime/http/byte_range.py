@@ -9,16 +9,15 @@ def read_range(header: str | None, total: int) -> range | None:
     """Return the bytes of a file of *total* bytes that a ``Range`` header asks for.
 
     Returns:
-        All of them where there is no header or one that is not understood, several ranges
-        included: a server may ignore it. ``None`` where nothing of what it asks for is there.
+        ``None`` where there is no header, or one to ignore: what is not understood, several ranges
+        included. An empty range where nothing of what it asks for is there.
     """
     found = _BYTES.fullmatch(header or "")
     if found is None or found[1] == found[2] == "":
-        return range(total)
+        return None
     if not found[1]:
-        asked = range(max(0, total - int(found[2])), total)
-        return asked or None
+        return range(max(0, total - int(found[2])), total)
     first, stop = int(found[1]), int(found[2]) + 1 if found[2] else total
     if found[2] and stop <= first:
-        return range(total)
-    return range(first, min(stop, total)) or None
+        return None
+    return range(first, min(stop, total))

@@ -90,14 +90,15 @@ class ClipRoutes:
         asked = request.headers.get("range")
         if request.headers.get("if-range", clip.etag) != clip.etag:
             asked = None  # it has the beginning of another file
-        wanted = read_range(asked, total)
-        if wanted is None:
+        part = read_range(asked, total)
+        if part is not None and not part:
             refusal = {**headers, "Content-Range": f"bytes */{total}"}
             return JSONResponse({"detail": f"the clip has {total} bytes"}, 416, refusal)
+        wanted = range(total) if part is None else part
         headers["Content-Length"] = str(len(wanted))
-        if len(wanted) < total or asked is not None:
-            headers["Content-Range"] = f"bytes {wanted.start}-{wanted.stop - 1}/{total}"
-        status = 206 if "Content-Range" in headers else 200
+        if part is not None:
+            headers["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{total}"
+        status = 200 if part is None else 206
         sent = wanted[:0] if request.method == "HEAD" else wanted
         content = _file(head, clip, self._shelf(), sent)
         return StreamingResponse(content, status, headers, HEAD)

@@ -58,8 +58,10 @@ class ControlPlane:
         clock: Clock,
         settings: ControlSettings | None = None,
         on_change: Callable[[], None] = lambda: None,
+        has_outputs: Callable[[str], bool] = lambda job_id: False,
     ) -> None:
         self._store, self._clock = store, clock
+        self._has_outputs = has_outputs
         self._settings = settings or ControlSettings()
         self._on_change = on_change
         self._lock = threading.RLock()
@@ -87,9 +89,13 @@ class ControlPlane:
     def submit(self, submission: Submission) -> JobRecord:
         """Queue a job."""
         with self._lock, self._store.change():
-            number = self._store.next_number("job")
+            while True:  # outputs of another state's job are never taken for this one's
+                number = self._store.next_number("job")
+                job_id = f"{submission.job.name}-{number}"
+                if not self._has_outputs(job_id):
+                    break
             record = JobRecord(
-                job_id=f"{submission.job.name}-{number}",
+                job_id=job_id,
                 number=number,
                 job=submission.job,
                 source=submission.source,

@@ -42,7 +42,9 @@ class ControlProgram:
         shelf = FileShelf(self.state.with_name(self.state.name + ".files"), self.outputs)
         try:
             await serve_control_plane(
-                lambda on_change: ControlPlane(store, SystemClock(), self.settings, on_change),
+                lambda on_change: ControlPlane(
+                    store, SystemClock(), self.settings, on_change, shelf.has_outputs
+                ),
                 shelf,
                 listeners,
                 self.token,

@@ -44,6 +44,10 @@ class FileShelf:
             raise SourceError(name, "is no name of an output")
         return self._outputs.joinpath(_safe(job_id), f"node{node_rank}", *parts)
 
+    def has_outputs(self, job_id: str) -> bool:
+        """Return whether outputs of a job of that id are there already."""
+        return (self._outputs / _safe(job_id)).exists()
+
     def append_log(self, attempt_id: str, node_rank: int, offset: int, chunk: bytes) -> int:
         """Write *chunk* at *offset*; what is there already stays. Return the log's new size."""
         path = self.log(attempt_id, node_rank)

@@ -70,7 +70,7 @@ def brief_json(value: Any, most: int) -> str:
             text += piece
             if len(text) > most:
                 break
-    except Exception:  # noqa: BLE001 - the author's own object, which another thread may change
+    except BaseException:  # noqa: BLE001 - the author's own object, which another thread may change
         text += " " * most
     text = text.encode(errors="replace").decode()
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

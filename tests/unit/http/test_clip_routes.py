@@ -108,6 +108,17 @@ async def test_a_part_that_is_not_there_is_416_and_one_of_another_file_is_all_of
     assert (again.status_code, again.content) == (200, whole.content)
 
 
+@pytest.mark.parametrize("header", ["items=0-1", "bytes=5-2", "bytes=0-1,5-6"])
+async def test_a_range_that_is_not_understood_is_no_part(
+    http: httpx.AsyncClient, recording: Recording, header: str
+) -> None:
+    clip = range_of(recording, 0, 5.9)
+    whole = await http.get("/clips/file", params=clip)
+    answer = await http.get("/clips/file", params=clip, headers={"Range": header})
+    assert (answer.status_code, answer.content) == (200, whole.content)
+    assert "content-range" not in answer.headers
+
+
 async def test_parts_can_be_asked_for_without_a_clip(
     http: httpx.AsyncClient, shelf: Shelf, recording: Recording
 ) -> None:

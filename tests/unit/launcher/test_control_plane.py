@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.unit.launcher.control import ENDPOINT, Control
+from tests.unit.launcher.control import ENDPOINT, SOURCE, Control, HandClock
 
 from reactor_runtime.errors import AgentNameTakenError, JobConflictError, UnknownJobError
 from reactor_runtime.launcher.agent_messages import (
@@ -16,10 +16,15 @@ from reactor_runtime.launcher.agent_messages import (
     Outcome,
     Published,
     Started,
+    Submission,
     TaskOrder,
 )
+from reactor_runtime.launcher.contracts import DistributedJob
+from reactor_runtime.launcher.control_plane import ControlPlane
 from reactor_runtime.launcher.failures import RankFailure
+from reactor_runtime.launcher.file_shelf import FileShelf
 from reactor_runtime.launcher.job_state import JobState
+from reactor_runtime.launcher.job_store import JobStore
 from reactor_runtime.launcher.job_watch import result_lines
 
 SUCCEEDED, FAILED, CANCELLED = Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CANCELLED
@@ -51,6 +56,16 @@ def test_a_job_succeeds_when_every_node_has(control: Control) -> None:
     record = control.plane.job(job.job_id)
     assert (record.state, record.is_settled) == (JobState.SUCCEEDED, True)
     assert control.order("a") is None
+
+
+def test_no_job_gets_the_outputs_of_another_state(tmp_path: Path) -> None:
+    shelf = FileShelf(tmp_path / "shelf", tmp_path / "outputs")
+    shelf.output("j-1", 0, "stale").parent.mkdir(parents=True)
+    with closing(JobStore(":memory:")) as store:
+        plane = ControlPlane(store, HandClock(), has_outputs=shelf.has_outputs)
+        job = DistributedJob(name="j", num_workers=1, entrypoint="t.py")
+        ids = [plane.submit(Submission(job=job, source=SOURCE)).job_id for _ in range(2)]
+    assert ids == ["j-2", "j-3"]
 
 
 def test_nodes_of_rank_above_0_wait_for_the_endpoint(control: Control) -> None:

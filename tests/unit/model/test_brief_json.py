@@ -49,6 +49,17 @@ class OnAccelerator:
         raise AssertionError("it was read")
 
 
+class Leaves:
+    """Says that it wants to leave when it is read."""
+
+    dtype, shape, device = "float32", (3,), "cpu"
+
+    def __len__(self) -> int:
+        raise SystemExit(3)
+
+    tolist = __len__
+
+
 @given(ANY_VALUE)
 def test_what_fits_is_its_json_and_what_does_not_is_cut(value: Any) -> None:
     text = brief_json(value, 64)
@@ -72,6 +83,7 @@ def test_what_fits_is_its_json_and_what_does_not_is_cut(value: Any) -> None:
         (float("nan"), "<float>"),
         ("half \ud800", '"half ?"'),
         (OnAccelerator(), "<OnAccelerator>"),
+        ([1, Leaves()], "[1,…"),
     ],
 )
 def test_what_a_value_looks_like(value: Any, text: str) -> None:
