@@ -105,7 +105,7 @@ class RankLoop:
         parts.turns.hand_out(Step(turn=turn, began=parts.clock.now(), apply_s=0.0))
         while parts.turns.state is BodyState.STEPPING:
             parts.changed.clear()
-            await parts.changed.wait()
+            await _outlast(parts.changed.wait())
         step, parts.turns.step = parts.turns.step, None
         self._failure = self._body.take_failure()
         if self._failure is not None:
@@ -181,3 +181,13 @@ class RankLoop:
             is_asking=own.parts.turns.state is BodyState.ASKING,
             digests=self._digests() if self._digests is not None else {},
         )
+
+
+async def _outlast(waiting: Awaitable[object]) -> None:
+    """Return when *waiting* does, or when author code cancels tasks it did not start."""
+    try:
+        await waiting
+    except asyncio.CancelledError as error:
+        if is_ours(error):
+            raise
+        await outlive_cancellation()
