@@ -51,6 +51,7 @@ class ReadsAMicrophone(ReactorPipeline):
                 if self.state.catch:
                     return
                 raise
+            await self.send(Note(text="heard"))
             yield Voice(voice=np.concatenate([frame.data for frame in frames], axis=1))
 
     @event

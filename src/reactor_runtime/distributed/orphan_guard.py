@@ -17,6 +17,8 @@ import time
 _ROUNDS = 50
 _PAUSE_S = 0.01
 _WITHIN_S = 2.0
+_EXEC_S = 0.2
+_EXEC_PAUSE_S = 0.001
 
 
 def sweep(mark: str) -> int:
@@ -52,11 +54,35 @@ def _marked(mark: bytes) -> list[int]:
 
 def _bears(pid: int, mark: bytes) -> bool:
     try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-            environment = file.read()
+        return mark in _environment(pid)
     except OSError:
         return False
-    return mark in environment
+
+
+def _environment(pid: int) -> bytes:
+    """Return a process's environment, once the kernel has put it there."""
+    deadline = time.monotonic() + _EXEC_S
+    while True:
+        in_exec = _in_exec(pid)  # asked first: its exec may end in between
+        environment = _read(pid, "environ")
+        if environment or not in_exec or time.monotonic() > deadline:
+            return environment
+        time.sleep(_EXEC_PAUSE_S)
+
+
+def _in_exec(pid: int) -> bool:
+    """Tell whether a process runs a program whose environment the kernel is still to write.
+
+    It has a size and no end of the environment then (proc(5): fields 23 and 51 of ``stat``); one
+    with an empty environment has an end, and a kernel thread and a zombie have no size.
+    """
+    fields = _read(pid, "stat").rpartition(b")")[2].split()
+    return int(fields[20]) > 0 and int(fields[48]) == 0
+
+
+def _read(pid: int, name: str) -> bytes:
+    with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
+        return file.read()
 
 
 def _kill(pid: int, mark: bytes) -> bool:

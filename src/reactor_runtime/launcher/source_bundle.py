@@ -1,5 +1,6 @@
 """A source folder as one archive: packed the same way every time, named by its hash."""
 
+import errno
 import gzip
 import hashlib
 import os
@@ -114,6 +115,8 @@ def _target(link: Path, folder: Path) -> Path:
 
 def _end_of(path: Path) -> Path:
     try:
-        return path.resolve()
-    except RuntimeError:  # pathlib's word for it before Python 3.13
-        raise SourceError(str(path), "is a link that leads to itself") from None
+        path.stat()
+    except OSError as error:  # one that leads nowhere has an end all the same
+        if error.errno == errno.ELOOP:
+            raise SourceError(str(path), "is a link that leads to itself") from None
+    return Path(os.path.realpath(path))

@@ -31,7 +31,8 @@ async def test_other_events_wait_for_the_end_of_such_a_step(serve: Serve) -> Non
     stage.push("mic", TWENTY_MS)
     stage.push("mic", TWENTY_MS)
     await stage.noted("after the step")
-    assert len(stage.outlet.of(Shown)) == 2
+    assert stage.texts[:5] == ["listening", "heard", "listening", "heard", "after the step"]
+    await stage.outlet.next(Shown, 2)
     assert stage.outlet.of(StepReport)[-1].wait_s > 0
 
 
