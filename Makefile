@@ -54,8 +54,9 @@ format: $(VENV)/.lint
 docs: $(VENV)/.serve
 	$(BIN)/python docs/write_tables.py
 
-# Every benchmark beside the peer (installed into .venv-peer), half an hour; ARGS="--quick" tries
-# them all. Writes benchmarks/RESULTS.md, its plots, and the table in the README.
+# Every benchmark beside the peer, half an hour; ARGS="--quick" tries them all. Both sides run on
+# the Python that the peer needs, in .venv-peer and .venv-ours. Writes benchmarks/RESULTS.md, its
+# plots, and the table in the README.
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
 

@@ -13,22 +13,23 @@ import time
 from pathlib import Path
 
 import results
+from environments import EnvironmentMissingError, install_ours, install_peer
 from figures import Report
 from machine import this_machine
-from peer import PeerMissingError, install_peer
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 FLAGS = {"soak": ("--minutes", "2")}
+WITH_TORCH = ("launcher",)  # on this program's own Python, which has it
 DEADLINE_S = 1800
 
 
-def run(name: str, folder: Path, *flags: str) -> None:
+def run(python: str, name: str, folder: Path, *flags: str) -> None:
     """Run one benchmark; one that fails leaves a report that says so."""
     path = folder / f"{name}.json"
     path.unlink(missing_ok=True)
     print(f"\n== {name}", file=sys.stderr, flush=True)
-    command = [sys.executable, str(HERE / f"{name}.py"), "--json", str(path), *flags]
+    command = [python, str(HERE / f"{name}.py"), "--json", str(path), *flags]
     began = time.monotonic()
     try:
         status = subprocess.run(command, check=False, timeout=DEADLINE_S).returncode
@@ -55,14 +56,17 @@ def main() -> None:
     pythons, no_peer = {"ours": sys.executable}, "it was not asked for"
     if not args.no_peer:
         try:
-            pythons["peer"], no_peer = str(install_peer()), ""
-        except PeerMissingError as error:
+            peer, ours = str(install_peer()), str(install_ours())
+            pythons = {"ours": ours, "ours, jobs over nodes": sys.executable, "peer": peer}
+            no_peer = ""
+        except EnvironmentMissingError as error:
             no_peer = str(error)
     this_machine(pythons, no_peer).write(folder / "machine.json")
     flags = ["--quick"] if args.quick else []
     flags += ["--peer-python", pythons["peer"]] if "peer" in pythons else []
     for name in args.only.split(","):
-        run(name, folder, *flags, *FLAGS.get(name, ()))
+        python = sys.executable if name in WITH_TORCH else pythons["ours"]
+        run(python, name, folder, *flags, *FLAGS.get(name, ()))
     into, readme = (folder, None) if args.quick else (HERE, ROOT / "README.md")
     print(results.write(folder, into, readme))
 

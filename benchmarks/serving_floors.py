@@ -16,9 +16,10 @@ FPS, BITRATE = 24, 3_500_000
 LIBRARIES = "aiortc, av, numpy, prometheus_client, pydantic, starlette, uvicorn"
 
 
-def interpreter_s(imports: str, count: int, python: str = sys.executable) -> list[float]:
+def interpreter_s(imports: str, count: int) -> list[float]:
     """Return how long an interpreter takes to start, import and end."""
-    return timed(lambda: subprocess.run([python, "-c", f"import {imports}"], check=True), count)
+    command = [sys.executable, "-c", f"import {imports}"]
+    return timed(lambda: subprocess.run(command, check=True), count)
 
 
 @dataclass
