@@ -1,4 +1,7 @@
-"""What no runner can beat on this machine: a socket-pair ping-pong, one copy of a chunk."""
+"""What no runner can beat on this machine: a socket-pair ping-pong, one copy of a chunk.
+
+python floors.py WORLD_SIZE     asked as ``answering`` says
+"""
 
 import mmap
 import os
@@ -8,9 +11,9 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 
 import numpy as np
+from answering import answer, timed
 from bench_worker import SHAPE
 
 _LENGTH = struct.Struct("<I")
@@ -34,7 +37,6 @@ def _answer(file):
 
 
 def _ask_all(ends, selector):
-    began = time.perf_counter()
     data = pickle.dumps(_MESSAGE, 5)
     for end in ends:
         _send(end, data)
@@ -43,46 +45,64 @@ def _ask_all(ends, selector):
         for key, _ in selector.select():
             pickle.loads(_receive(key.fileobj))
             left -= 1
-    return time.perf_counter() - began
 
 
-def round_trips(world_size, count=1000):
-    """Broadcast a small pickle to fresh interpreters and collect one answer from each."""
-    pairs = [socket.socketpair() for _ in range(world_size)]
-    peers = [
-        subprocess.Popen([sys.executable, __file__, str(far.fileno())], pass_fds=[far.fileno()])
-        for _, far in pairs
-    ]
-    selector = selectors.DefaultSelector()
-    for near, far in pairs:
-        far.close()
-        selector.register(near, selectors.EVENT_READ)
-    ends = [near for near, _ in pairs]
-    for _ in range(100):
-        _ask_all(ends, selector)
-    samples = [_ask_all(ends, selector) for _ in range(count)]
-    selector.close()
-    for near, _ in pairs:
-        near.close()
-    for peer in peers:
-        peer.wait()
-    return samples
+class PingPong:
+    """Broadcasts a small pickle to fresh interpreters and collects one answer from each."""
+
+    def __init__(self, world_size):
+        pairs = [socket.socketpair() for _ in range(world_size)]
+        program = [sys.executable, __file__, "answer"]
+        self.peers = [
+            subprocess.Popen([*program, str(far.fileno())], pass_fds=[far.fileno()])
+            for _, far in pairs
+        ]
+        self.ends = [near for near, _ in pairs]
+        self.selector = selectors.DefaultSelector()
+        for near, far in pairs:
+            far.close()
+            self.selector.register(near, selectors.EVENT_READ)
+
+    def samples(self, count, warm):
+        return timed(lambda: _ask_all(self.ends, self.selector), count, warm)
+
+    def close(self):
+        self.selector.close()
+        for near in self.ends:
+            near.close()
+        for peer in self.peers:
+            peer.wait()
 
 
-def copies(count=40):
-    """Copy one chunk into warm shared memory."""
-    size = int(np.prod(SHAPE))
-    file = os.memfd_create("floor")
-    os.posix_fallocate(file, 0, size)
-    target = np.frombuffer(mmap.mmap(file, size), np.uint8)
-    source = np.random.default_rng(0).integers(0, 256, size, dtype=np.uint8)
-    samples = []
-    for _ in range(count + 3):
-        began = time.perf_counter()
-        np.copyto(target, source)
-        samples.append(time.perf_counter() - began)
-    return samples[3:]
+def round_trips(world_size, count):
+    pingpong = PingPong(world_size)
+    try:
+        return pingpong.samples(count, warm=100)
+    finally:
+        pingpong.close()
+
+
+class Floors:
+    def __init__(self, world_size):
+        self.pingpong = PingPong(world_size)
+        size = int(np.prod(SHAPE))
+        file = os.memfd_create("floor")
+        os.posix_fallocate(file, 0, size)
+        self.target = np.frombuffer(mmap.mmap(file, size), np.uint8)
+        self.source = np.random.default_rng(0).integers(0, 256, size, dtype=np.uint8)
+
+    def round_trip(self):
+        return self.pingpong.samples(100, warm=10)
+
+    def copy(self):
+        """Copy one chunk into warm shared memory."""
+        return timed(lambda: np.copyto(self.target, self.source), 4, warm=2)
 
 
 if __name__ == "__main__":
-    _answer(sys.argv[1])
+    if sys.argv[1] == "answer":
+        _answer(sys.argv[2])
+    else:
+        floors = Floors(int(sys.argv[1]))
+        answer(floors)
+        floors.pingpong.close()

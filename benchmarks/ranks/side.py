@@ -1,50 +1,38 @@
-"""One side of the distributed benchmark, in its own interpreter: samples in seconds, as JSON.
+"""One side of the distributed benchmark, in its own interpreter; asked as ``answering`` says.
 
-python side.py MODULE:RUNNER WORLD_SIZE PART...
+python side.py MODULE:RUNNER WORLD_SIZE
+
+Its ranks stay from one question to the next, so that sides can be asked in turn.
 """
 
 import asyncio
 import contextlib
 import importlib
-import json
 import os
 import signal
 import sys
 import threading
 import time
+from functools import cached_property
 
 import numpy as np
+from answering import answer, timed
 from bench_worker import SHAPE, Worker
 
 
-def timed(action, count, warm=0):
-    for _ in range(warm):
-        action()
-    samples = []
-    for _ in range(count):
-        began = time.perf_counter()
-        action()
-        samples.append(time.perf_counter() - began)
-    return samples
-
-
 def children():
-    found = []
+    found = set()
     for task in os.listdir("/proc/self/task"):
         with contextlib.suppress(OSError), open(f"/proc/self/task/{task}/children") as file:
-            found += map(int, file.read().split())
+            found |= set(map(int, file.read().split()))
     return found
 
 
-def ranks():
-    """The youngest children that look like ranks: both sides start them last."""
-    found = []
-    for pid in children():
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
-            line = file.read()
-            if b"spawn_main" in line or b"worker_main" in line:
-                found.append(pid)
-    return found
+def is_rank(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+        line = file.read()
+        return b"spawn_main" in line or b"worker_main" in line
+    return False
 
 
 class Side:
@@ -52,78 +40,75 @@ class Side:
         module, name = runner.split(":")
         self.runner_class = getattr(importlib.import_module(module), name)
         self.world_size = world_size
+        self.ends = contextlib.ExitStack()
 
-    @contextlib.contextmanager
-    def running(self):
-        runner = self.runner_class(Worker, world_size=self.world_size, init_process_group=False)
+    def make(self):
+        return self.runner_class(Worker, world_size=self.world_size, init_process_group=False)
+
+    @cached_property
+    def runner(self):
+        runner = self.make()
+        self.ends.callback(runner.shutdown)
         runner.start()
-        try:
-            yield runner
-        finally:
-            runner.shutdown()
+        return runner
 
     def start(self):
-        def once():
-            runner = self.runner_class(Worker, world_size=self.world_size, init_process_group=False)
-            began = time.perf_counter()
-            runner.start()
-            samples.append(time.perf_counter() - began)
-            runner.shutdown()
-
-        samples = []
-        for _ in range(5):
-            once()
+        runner = self.make()
+        samples = timed(runner.start, 1, warm=0)
+        runner.shutdown()
         return samples
 
-    def empty(self):
-        with self.running() as runner:
-            return timed(lambda: runner.generate(None), 1000, warm=50)
+    def round_trip(self):
+        return timed(lambda: self.runner.generate(None), 100, warm=10)
 
     def out(self):
-        with self.running() as runner:
-            return timed(lambda: runner.generate("chunk"), 40, warm=4)
+        return timed(lambda: self.runner.generate("chunk"), 4, warm=2)
+
+    @cached_property
+    def chunk(self):
+        return np.random.default_rng(1).integers(0, 256, SHAPE, dtype=np.uint8)
 
     def inward(self):
-        chunk = np.random.default_rng(1).integers(0, 256, SHAPE, dtype=np.uint8)
-        with self.running() as runner:
-            return timed(lambda: runner.generate(chunk), 40, warm=4)
+        return timed(lambda: self.runner.generate(self.chunk), 4, warm=2)
 
     def death(self):
-        samples = []
-        for _ in range(3):
-            with contextlib.suppress(Exception), self.running() as runner:
-                victim = ranks()[-1]
-                killed = []
+        others, runner, killed = children(), self.make(), []
+        runner.start()
+        victim = max(filter(is_rank, children() - others))
 
-                def kill(victim=victim, killed=killed):
-                    killed.append(time.perf_counter())
-                    os.kill(victim, signal.SIGKILL)
+        def kill():
+            killed.append(time.perf_counter())
+            os.kill(victim, signal.SIGKILL)
 
-                threading.Timer(0.3, kill).start()
-                try:
-                    runner.generate("slow")
-                except Exception:  # noqa: BLE001 - each side has its own
-                    samples.append(time.perf_counter() - killed[0])
-        return samples
+        threading.Timer(0.3, kill).start()
+        try:
+            runner.generate("slow")
+        except Exception:  # noqa: BLE001 - each side has its own
+            return [time.perf_counter() - killed[0]]
+        finally:
+            with contextlib.suppress(Exception):
+                runner.shutdown()
+        raise SystemExit("nobody saw the death")
 
-    # --- only of a WorkerGroup ---------------------------------------------------------------
+    # --- only of ours ------------------------------------------------------------------------
 
-    def chunks(self, how):
+    @cached_property
+    def group(self):
         from group_worker import Worker as GroupWorker
 
         from reactor_runtime.experimental import WorkerGroup
 
-        numbers = iter(range(10**9))
-        with WorkerGroup(
+        group = WorkerGroup(
             GroupWorker, self.world_size, frame_shape=SHAPE, init_process_group=False
-        ) as group:
-            return timed(lambda: group.generate(next(numbers), how), 60, warm=6)
+        )
+        self.numbers = iter(range(10**9))
+        return self.ends.enter_context(group)
 
     def view(self):
-        return self.chunks("returned")
+        return timed(lambda: self.group.generate(next(self.numbers), "returned"), 4, warm=2)
 
     def in_place(self):
-        return self.chunks("in place")
+        return timed(lambda: self.group.generate(next(self.numbers), "in place"), 10, warm=2)
 
     def turn(self):
         from turns import turns
@@ -131,15 +116,7 @@ class Side:
         return asyncio.run(turns(self.world_size))
 
 
-def main():
-    runner, world_size, *parts = sys.argv[1:]
-    side = Side(runner, int(world_size))
-    measured = {}
-    for part in parts:
-        found = getattr(side, part)()
-        measured |= found if isinstance(found, dict) else {part: found}
-    print(json.dumps(measured))
-
-
 if __name__ == "__main__":
-    main()
+    side = Side(sys.argv[1], int(sys.argv[2]))
+    with side.ends:
+        answer(side)

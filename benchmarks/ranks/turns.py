@@ -13,31 +13,25 @@ from paints_chunks import PaintsChunks, PaintsNothing
 from reactor_runtime.host.events import ClientJoined, SessionStarted
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.in_process_host import InProcessHost
-from reactor_runtime.host.pool_settings import PoolSettings
-from reactor_runtime.host.silent_host_outlet import SilentHostOutlet
-from reactor_runtime.host.worker_pool_host import WorkerPoolHost
 from reactor_runtime.media.picture import PictureMaker
 
 TURNS = 60
 
 
-class Outlet(SilentHostOutlet):
-    """Converts every chunk, has always room, and keeps the reports of some turns."""
+class Outlet:
+    """Has always room, and keeps the reports of some turns; of any version of this package."""
 
     def __init__(self, count):
         self.count = count
-        self.reports, self.ended_at, self.copies = [], [], []
+        self.reports, self.ended_at = [], []
         self.enough = asyncio.Event()
         self.loop = asyncio.get_running_loop()
-        self.maker = PictureMaker()
 
     def step_at(self, frames, coming=0):
         return time.monotonic()
 
-    def put(self, chunk, wanted=None):
-        began = time.perf_counter()
-        self.maker.convert(chunk.video["main_video"])
-        self.copies.append(time.perf_counter() - began)
+    def has_room(self, frames):
+        return True
 
     def step_done(self, report):
         self.reports.append(report)
@@ -48,15 +42,33 @@ class Outlet(SilentHostOutlet):
     def ignore(self, *told):
         pass
 
-    message = reply = unread = set_fps = session_opened = session_closed = ignore
+    on_room = put = dropped = unread = flush = set_fps = message = reply = ignore
+    step_begun = session_opened = session_closed = failed = ignore
 
 
-async def run(model, world_size, count):
+class ConvertingOutlet(Outlet):
+    """Converts every chunk as for viewers, and keeps how long that takes."""
+
+    def __init__(self, count):
+        super().__init__(count)
+        self.copies = []
+        self.maker = PictureMaker()
+
+    def put(self, chunk, wanted=None):
+        began = time.perf_counter()
+        self.maker.convert(chunk.video["main_video"])
+        self.copies.append(time.perf_counter() - began)
+
+
+async def run(model, world_size, count, outlet_class=ConvertingOutlet):
     """Run *count* turns on a host as it is served, and return the outlet that saw them."""
-    outlet = Outlet(count)
+    outlet = outlet_class(count)
     if world_size == 1:
         host = InProcessHost(model, outlet=outlet)
     else:
+        from reactor_runtime.host.pool_settings import PoolSettings
+        from reactor_runtime.host.worker_pool_host import WorkerPoolHost
+
         pool = PoolSettings(world_size=world_size, init_process_group=False)
         host = WorkerPoolHost(model, outlet=outlet, pool=pool, settings=HostSettings())
     async with host:
@@ -70,6 +82,11 @@ def periods(outlet, after):
     """Return seconds from turn to turn, once the first ones are over."""
     ends = outlet.ended_at[: outlet.count]
     return [b - a for a, b in zip(ends[after:], ends[after + 1 :], strict=False)]
+
+
+async def bare_turns():
+    """Return seconds of turns in process that do nothing, nor does their outlet."""
+    return periods(await run(PaintsNothing, 1, 600, Outlet), 100)
 
 
 async def turns(world_size):
