@@ -7,6 +7,8 @@ MODEL ?= examples/worldlet
 HOST ?= 127.0.0.1
 PORT ?= 8080
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Tests start thousands of processes: where Python may not write its caches, each would compile all.
+COMPILE := $(BIN)/python -m compileall -q src tests examples
 # torch is pinned for the Python that has a CPU build; on the others the torch tests say why they are skipped.
 EXTRAS = $(shell $(BIN)/python -c 'import sys; print("test,torch" if sys.version_info[:2] == (3, 11) else "test")')
 
@@ -17,10 +19,12 @@ serve: $(VENV)/.serve
 
 test: $(VENV)/.test
 	sh tests/install_system_packages.sh
+	$(COMPILE)
 	$(BIN)/python -m pytest $(ARGS)
 
 # Every way a rank can go wrong, in every phase; `make test` runs a set that covers all pairs.
 test-matrix: $(VENV)/.test
+	$(COMPILE)
 	$(BIN)/python -m tests.process.distributed.fault_table
 	MATRIX=all $(BIN)/python -m pytest tests/process/distributed/test_fault_matrix.py $(ARGS)
 
@@ -35,6 +39,7 @@ $(VENV)/.ray: $(VENV)/.test
 
 # Units and contracts, hosts of processes included, without browser, public client and torch.
 test-fast: $(VENV)/.test
+	$(COMPILE)
 	$(BIN)/python -m pytest tests/unit tests/contract examples \
 	  -m "not browser and not sdk and not torch" $(ARGS)
 
