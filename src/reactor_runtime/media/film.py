@@ -8,6 +8,7 @@ The first track's file bears the sound; each further one has a file of its own, 
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -92,8 +93,9 @@ class Film:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for reel in self._reels.values():
-            reel.close(is_whole=error is None)
+        with ExitStack() as files:  # a full disk under one of them leaves no other open
+            for reel in self._reels.values():
+                files.callback(reel.close, is_whole=error is None)
 
 
 class _Reel:
@@ -148,9 +150,11 @@ class _Reel:
             self._open()
         if self._container is None:
             return
-        for stream in self._container.streams:
-            self._container.mux(stream.encode(None))
-        self._container.close()
+        try:
+            for stream in self._container.streams:
+                self._container.mux(stream.encode(None))
+        finally:
+            self._container.close()
         if is_whole:
             self._unfinished.replace(self.path)
 

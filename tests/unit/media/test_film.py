@@ -1,5 +1,8 @@
 """The film of a run: every pixel as it was, at its time."""
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +94,29 @@ def test_a_film_that_is_broken_off_says_so(tmp_path: Path) -> None:
         break_off()
     assert [path.name for path in tmp_path.iterdir()] == ["film.part.mkv"]
     assert len(decoded(tmp_path / "film.part.mkv", video=0)) == 1
+
+
+@contextmanager
+def files_of_at_most(size_bytes: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_no_file_open(tmp_path: Path) -> None:
+    shown = pictures(80, 240, 320)
+    film = Film(tmp_path / "film.mkv", TRACKS)
+    with pytest.raises(OSError, match="too large"), files_of_at_most(100_000), film:
+        film.write(chunk(main=shown, depth=shown), 10)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "film.depth.part.mkv",
+        "film.part.mkv",
+    ]
+    open_files = [path.resolve() for path in Path("/proc/self/fd").iterdir()]
+    assert not [path for path in open_files if path.parent == tmp_path]
 
 
 def test_nothing_shown_is_no_file(tmp_path: Path) -> None:
