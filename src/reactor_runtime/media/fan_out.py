@@ -25,7 +25,7 @@ class FanOut:
     Args:
         changed: The pacer's condition: guards the key requests, wakes the lane.
         clock: Monotonic time.
-        most_undelivered: Frames the event loop may be behind.
+        most_undelivered: Frames the event loop may be behind; then no more are made.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 | asked by | served |
 |---|---|
-| a join, a resume, a cut queue (*urgent*) | at once, merged within 100 ms |
+| a join, a resume, a cut queue (*urgent*) | at once, merged within 100 ms; per viewer each 0.5 s |
 | PLI, FIR | per viewer once in 2 s, doubling to 8 s while it repeats; per stream once a second |
 
 A request that must wait is kept; any key frame serves everyone who asked before it.

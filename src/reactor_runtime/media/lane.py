@@ -7,7 +7,8 @@ import asyncio
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.log import get_logger
@@ -21,11 +22,27 @@ _log = get_logger(__name__)
 Work = Callable[[asyncio.AbstractEventLoop], None]
 
 
-class Lane(ABC):
-    """One media thread. A life of its own: ``start``, then ``stop``, once each."""
+class Encoding(Protocol):
+    """An encoder's life, as far as the thread that uses it looks after it."""
 
-    def __init__(self, name: str, pacer: Pacer, clock: Clock) -> None:
+    @property
+    def closes_at(self) -> float | None:
+        """Monotonic seconds at which the encoder should close, ``None`` while it is of use."""
+        ...
+
+    def close(self) -> None:
+        """Close the encoder, if it is open."""
+        ...
+
+
+class Lane(ABC):
+    """One media thread. A life of its own: ``start``, ``tell_to_stop``, ``join``, once each."""
+
+    def __init__(
+        self, name: str, pacer: Pacer, encodings: Sequence[Encoding], clock: Clock
+    ) -> None:
         self._pacer = pacer
+        self._to_close = encodings
         self._clock = clock
         self._thread = threading.Thread(target=self._run, name=f"reactor-{name}", daemon=True)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -54,12 +71,16 @@ class Lane(ABC):
         """Return the work that is due, ``None`` if there is none. Called holding ``changed``."""
 
     @abstractmethod
-    def wakes_at(self, now: float) -> float | None:
-        """Return when work will be due, ``None`` if only a change can bring some."""
+    def dues(self) -> Sequence[float | None]:
+        """Return when work will be due, ``None`` for what only a change can bring."""
 
-    @abstractmethod
-    def close(self) -> None:
-        """Release what the thread opened. Called at its end, on it."""
+    def wakes_at(self, now: float) -> float | None:
+        """Close what is of no use any more; return when there will be something to do."""
+        for encoding in self._to_close:
+            if (closes_at := encoding.closes_at) is not None and closes_at <= now:
+                encoding.close()
+        closings = (encoding.closes_at for encoding in self._to_close)
+        return min((at for at in (*self.dues(), *closings) if at is not None), default=None)
 
     def _run(self) -> None:
         assert self._loop is not None
@@ -69,7 +90,8 @@ class Lane(ABC):
             except Exception:  # noqa: BLE001 - top of a thread: one frame is lost, not all
                 _log.exception("media_work_failed", thread=self._thread.name)
                 time.sleep(_AFTER_FAILURE_S)  # what failed may be due again at once
-        self.close()
+        for encoding in self._to_close:
+            encoding.close()
 
     def _wait(self) -> Work | None:
         with self._pacer.changed:

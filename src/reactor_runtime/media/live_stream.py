@@ -14,7 +14,8 @@ from typing import Any
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import TrackError
-from reactor_runtime.media.audio_lane import AudioEncoding, AudioLane
+from reactor_runtime.media.audio_encoding import AudioEncoding
+from reactor_runtime.media.audio_lane import AudioLane
 from reactor_runtime.media.chunk import Chunk
 from reactor_runtime.media.chunk_converter import ChunkConverter
 from reactor_runtime.media.encoded_frame import Codec

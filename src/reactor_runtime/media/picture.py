@@ -75,12 +75,12 @@ class PictureMaker:
         )
 
 
-def fit(width: int, height: int, max_width: int | None, max_height: int | None) -> tuple[int, int]:
+def fit(width: int, height: int, max_width: int, max_height: int) -> tuple[int, int]:
     """Return the size within the limits that keeps the shape, even where it had to shrink."""
-    ratio = min(1.0, (max_width or width) / width, (max_height or height) / height)
+    ratio = min(1.0, max_width / width, max_height / height)
     if ratio == 1.0:
         return width, height
-    return _even(width * ratio, max_width or width), _even(height * ratio, max_height or height)
+    return _even(width * ratio, max_width), _even(height * ratio, max_height)
 
 
 def _even(side: float, limit: int) -> int:

@@ -19,8 +19,8 @@ class Subscription:
     def request_key(self, urgent: bool = False) -> None:
         """Ask for a key frame.
 
-        *urgent* (a viewer resumes, its codec changed, its queue was cut) is served at once, merged
-        within 100 ms; otherwise (PLI, FIR) once in 2 s, doubling to 8 s while it repeats, and at
+        *urgent* (a viewer resumes, its queue was cut) is served at once, merged within 100 ms, and
+        once in 0.5 s; otherwise (PLI, FIR) once in 2 s, doubling to 8 s while it repeats, and at
         most once a second for the whole track. A request that must wait is kept, not lost.
         """
         self._request_key(self, urgent)

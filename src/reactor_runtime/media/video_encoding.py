@@ -16,18 +16,12 @@ from reactor_runtime.media.shrinker import Shrinker
 from reactor_runtime.media.threads import threads_for
 from reactor_runtime.media.timeline import Shown
 from reactor_runtime.media.track_figures import TrackFigures
-from reactor_runtime.media.video_encoder import (
-    VIDEO_RATE,
-    VideoEncoder,
-    VideoFormat,
-)
+from reactor_runtime.media.video_encoder import VIDEO_RATE, VideoEncoder, VideoFormat
 
 _REFERENCE_PIXELS, _REFERENCE_FPS = 1280 * 720, 24
 _GROWTH = 0.75  # twice the pixels want less than twice the bits
-_SLOWEST_FPS, _FASTEST_FPS = (
-    10.0,
-    60.0,
-)  # outside, a rate says little about the bits a picture needs
+# Outside, a rate says little about the bits a picture needs.
+_SLOWEST_FPS, _FASTEST_FPS = 10.0, 60.0
 _LEAST_BITRATE = 150_000
 _LEAST_OF_ALL = 60_000  # of any rung
 _REOPEN_RATIO = 1.5

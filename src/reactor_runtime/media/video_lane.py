@@ -44,7 +44,7 @@ class VideoLane(Lane):
         clock: Clock,
         figures: TrackFigures,
     ) -> None:
-        super().__init__(f"video-{track}", pacer, clock)
+        super().__init__(f"video-{track}", pacer, encodings, clock)
         self.track = track
         self._encodings = encodings
         self._figures = figures
@@ -75,22 +75,13 @@ class VideoLane(Lane):
             return partial(self._show_new, shown)
         return self._again(now)
 
-    def wakes_at(self, now: float) -> float | None:
-        """Return when the next picture, key frame, repetition or closing is due."""
-        for encoding in self._encodings:
-            if (closes_at := encoding.closes_at) is not None and closes_at <= now:
-                encoding.close()
+    def dues(self) -> Sequence[float | None]:
+        """Return when the next picture, key frame and repetition are due."""
         times = [self._pacer.timeline.due(self.track)]
-        times += [encoding.closes_at for encoding in self._encodings]
         if self._last is not None:
             times += [encoding.fan_out.key_due for encoding in self._encodings]
             times.append(self._sharpen_at if self._sharpen_left else None)
-        return min((at for at in times if at is not None), default=None)
-
-    def close(self) -> None:
-        """Close the encoders."""
-        for encoding in self._encodings:
-            encoding.close()
+        return times
 
     def _black(self, now: float) -> Shown | None:
         if not self._is_blackout or self._last is None:

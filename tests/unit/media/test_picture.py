@@ -102,10 +102,10 @@ def test_large_pictures_shrink_to_the_limits_and_keep_their_shape() -> None:
 @pytest.mark.parametrize(
     ("size", "limits", "wanted"),
     [
-        ((1280, 720), (None, None), (1280, 720)),
-        ((1281, 721), (None, 720), (1280, 720)),
-        ((720, 1280), (None, 640), (360, 640)),
-        ((4000, 2), (100, None), (100, 2)),
+        ((1280, 720), (1280, 16383), (1280, 720)),
+        ((1281, 721), (16383, 720), (1280, 720)),
+        ((720, 1280), (16383, 640), (360, 640)),
+        ((4000, 2), (100, 16383), (100, 2)),
     ],
 )
 def test_fitting(size: Any, limits: Any, wanted: Any) -> None:

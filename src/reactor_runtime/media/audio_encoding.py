@@ -1,0 +1,87 @@
+"""AudioEncoding: the life of one audio track's encoder.
+
+Opened by the first sound that meets a viewer, closed when nobody has been subscribed for a while.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reactor_runtime.clock import Clock
+from reactor_runtime.media.audio_encoder import AudioEncoder
+from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
+from reactor_runtime.media.fan_out import FanOut
+from reactor_runtime.media.media_settings import MediaSettings
+from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.tap import Tap
+from reactor_runtime.media.track_figures import TrackFigures
+
+
+class AudioEncoding:
+    """Encodes the sound of one track. Used by the lane's thread alone.
+
+    Attributes:
+        track: Name of the output track.
+        fan_out: Who gets the packets.
+        tap: Who takes its sound besides the viewers; set before the start.
+    """
+
+    def __init__(
+        self,
+        track: str,
+        fan_out: FanOut,
+        *,
+        settings: MediaSettings,
+        clock: Clock,
+        figures: TrackFigures,
+    ) -> None:
+        self.track = track
+        self.fan_out = fan_out
+        self._settings = settings
+        self._clock = clock
+        self._figures = figures
+        self._of_encoder = figures.of(Rendition(track, Codec.OPUS))
+        self._encoder: AudioEncoder | None = None
+        self._number = 0
+        self.tap: Tap | None = None
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody takes its sound."""
+        return bool(self.fan_out.viewers) or (self.tap is not None and self.tap.is_open)
+
+    @property
+    def closes_at(self) -> float | None:
+        """Monotonic seconds at which the encoder should close, ``None`` while it is of use."""
+        return self.fan_out.idle_at(self._settings.encoder_idle_s) if self._encoder else None
+
+    def encode(
+        self, samples: NDArray[np.int16], position: int, presented_at: float
+    ) -> EncodedFrame | None:
+        """Return the packet of *samples*, ``None`` when nobody could take it."""
+        if not self.fan_out.viewers:
+            return None
+        if self.fan_out.is_clogged:
+            self._figures.dropped(1, "loop_stalled")
+            return None
+        begun = self._clock.now()
+        if self._encoder is None:
+            self._encoder = AudioEncoder(self._settings.audio_bitrate)
+            self._of_encoder.opened(True)
+        frame = EncodedFrame(
+            track=self.track,
+            codec=Codec.OPUS,
+            data=self._encoder.encode(samples, position),
+            timestamp=position,
+            presented_at=presented_at,
+            is_key=True,
+            number=self._number,
+        )
+        self._number += 1
+        ended = self._clock.now()
+        self._of_encoder.encoded(frame, ended - begun, ended)
+        return frame
+
+    def close(self) -> None:
+        """Close the encoder, if it is open."""
+        self._encoder = None
+        self._of_encoder.opened(False)
