@@ -2,10 +2,10 @@
 
 import http.client
 import json
-import shutil
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
 from typing import IO
@@ -16,6 +16,7 @@ from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
 REQUEST_S = 5.0
 TRANSFER_S = 300.0
 _RETRY_S = 0.5
+_PIECE = 256 * 1024
 
 
 def persist(call: Callable[[], None], patience_s: float, stop: Event) -> None:
@@ -65,49 +66,55 @@ class ControlLink:
     def _ask_once(
         self, method: str, path: str, body: str | bytes | None, timeout_s: float
     ) -> bytes:
-        connection = self._connect(timeout_s)
-        try:
-            given = body.encode() if isinstance(body, str) else body
+        given = body.encode() if isinstance(body, str) else body
+        with self._connection(timeout_s) as connection:
             return self._request(connection, method, path, given).read()
-        except (OSError, http.client.HTTPException) as error:
-            reason = str(error) or type(error).__name__
-            raise ControlPlaneAbsentError(self.url, reason) from error
-        finally:
-            connection.close()
 
     def fetch(self, path: str, target: Path) -> None:
-        """Write what stands at *path* to the file *target*; raises as ``ask`` does."""
-        connection = self._connect(TRANSFER_S)
-        try:
+        """Write what stands at *path* to the file *target*.
+
+        Raises:
+            OSError: The file cannot be written.
+            ControlPlaneAbsentError: As ``ask``; also when the answer was cut short.
+            ControlPlaneError: As ``ask``.
+        """
+        with target.open("wb") as file, closing(self._pieces(path)) as pieces:
+            for piece in pieces:
+                file.write(piece)
+
+    def _pieces(self, path: str) -> Generator[bytes, None, None]:
+        with self._connection(TRANSFER_S) as connection:
             response = self._request(connection, "GET", path, None)
-            with target.open("wb") as file:
-                shutil.copyfileobj(response, file)
-        except (OSError, http.client.HTTPException) as error:
-            raise ControlPlaneAbsentError(self.url, str(error)) from error
-        finally:
-            connection.close()
+            while piece := response.read(_PIECE):
+                yield piece
+            if response.length:  # which a read of so many bytes does not complain of
+                raise http.client.IncompleteRead(b"", response.length)
 
     def send(self, path: str, source: Path) -> None:
-        """Put the file *source* at *path*; raises as ``ask`` does."""
-        connection = self._connect(TRANSFER_S)
-        try:
-            with source.open("rb") as content:
-                size = {"Content-Length": str(source.stat().st_size)}
-                self._request(connection, "PUT", path, content, size).read()
-        except (OSError, http.client.HTTPException) as error:
-            raise ControlPlaneAbsentError(self.url, str(error)) from error
-        finally:
-            connection.close()
+        """Put the file *source* at *path*.
 
-    def _connect(self, timeout_s: float) -> http.client.HTTPConnection:
+        Raises:
+            OSError: The file cannot be opened.
+            ControlPlaneAbsentError: As ``ask``.
+            ControlPlaneError: As ``ask``.
+        """
+        with source.open("rb") as content, self._connection(TRANSFER_S) as connection:
+            size = {"Content-Length": str(source.stat().st_size)}
+            self._request(connection, "PUT", path, content, size).read()
+
+    @contextmanager
+    def _connection(self, timeout_s: float) -> Iterator[http.client.HTTPConnection]:
+        """A connection for one request; whatever goes wrong on it, the control plane is absent."""
         connection = http.client.HTTPConnection(self._host, self._port, timeout=timeout_s)
         try:
             connection.connect()
-        except OSError as error:
-            raise ControlPlaneAbsentError(self.url, error.strerror or str(error)) from error
-        if connection.sock is not None:
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return connection
+            yield connection
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise ControlPlaneAbsentError(self.url, reason) from error
+        finally:
+            connection.close()
 
     def _request(
         self,

@@ -3,7 +3,9 @@
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +37,37 @@ def test_only_a_question_that_was_hung_up_on_is_asked_again(method: str) -> None
         assert link.ask("GET", "/v1/jobs") == b"[]"
         server.join(30)
     assert asked == [method.encode(), b"GET"]
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[ControlLink]:
+    """A control plane that gives one answer and hangs up."""
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(4096)
+            connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=serve)
+        server.start()
+        yield ControlLink(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        server.join(30)
+
+
+def test_a_file_that_is_cut_short_is_no_file(tmp_path: Path) -> None:
+    with (
+        answering(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf") as link,
+        pytest.raises(ControlPlaneAbsentError, match="5 more expected"),
+    ):
+        link.fetch("/v1/sources/x", tmp_path / "archive")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk here is full by its nature")
+def test_a_full_disk_is_not_taken_for_an_absent_control_plane() -> None:
+    with answering(ANSWER) as link, pytest.raises(OSError, match="No space left"):
+        link.fetch("/v1/sources/x", Path("/dev/full"))
 
 
 def failing(times: int, calls: list[int]) -> Callable[[], None]:
