@@ -8,6 +8,7 @@ import sys
 import threading
 
 from reactor_runtime.errors import ReactorError
+from reactor_runtime.host_port import join_host_port
 from reactor_runtime.http.access import is_loopback
 from reactor_runtime.log import get_logger
 from reactor_runtime.settings import ServeSettings
@@ -38,7 +39,7 @@ def page_address(settings: ServeSettings, port: int) -> str:
     host = settings.host.strip("[]")
     if host in _WILDCARDS:
         host = "127.0.0.1"
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    return f"http://{join_host_port(host, port)}/"
 
 
 def announce_address(settings: ServeSettings, port: int) -> None:

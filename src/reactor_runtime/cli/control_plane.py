@@ -10,6 +10,7 @@ import typer
 
 from reactor_runtime.cli.control_address import DEFAULT_PORT, TokenFile, read_token
 from reactor_runtime.errors import SettingError
+from reactor_runtime.host_port import join_host_port
 
 if TYPE_CHECKING:
     from reactor_runtime.launcher.control_program import ControlProgram
@@ -61,8 +62,7 @@ async def _run(program: "ControlProgram", host: str, port: int) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    shown = f"[{host}]" if ":" in host else host
-    url = f"http://{shown}:{listeners[0].getsockname()[1]}"
+    url = f"http://{join_host_port(host, listeners[0].getsockname()[1])}"
     get_logger("reactor_runtime.launcher").info("control_plane_ready", url=url)
     await program.run(listeners, stop)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reactor_runtime.cli.stun_probe import ask_stun
+from reactor_runtime.cores import usable_cores
 from reactor_runtime.devices import torch_cuda_version, visible_cuda_devices
 from reactor_runtime.settings import ServeSettings
 
@@ -108,7 +109,7 @@ def check_machine(_settings: ServeSettings) -> Iterator[Finding]:
 
 def available_cores() -> float:
     """Return the cores this process may use: its affinity, or its container's quota if smaller."""
-    cores = float(len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else 1.0
+    cores = float(usable_cores())
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return cores if quota == "max" else min(cores, int(quota) / int(period))

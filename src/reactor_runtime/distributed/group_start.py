@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from reactor_runtime.cores import usable_cores
 from reactor_runtime.devices import torch_cuda_version, visible_cuda_devices
 from reactor_runtime.distributed.anonymous_memory import make_anonymous_file
 from reactor_runtime.distributed.class_reference import ClassReference
@@ -70,7 +71,7 @@ class GroupStart:
 
     def spawns(self, fields: Callable[[], Mapping[str, Any]]) -> Sequence[Spawn]:
         """Return what starts each rank; *fields* are added to the lines it logs."""
-        parent, cores = dict(os.environ), len(os.sched_getaffinity(0))
+        parent, cores = dict(os.environ), usable_cores()
         return [
             partial(
                 WorkerProcess,

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reactor_runtime.cores import usable_cores
 from reactor_runtime.errors import ReactorError
 from reactor_runtime.launcher.agent import Agent
 from reactor_runtime.launcher.agent_folder import AgentFolder
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.network import choose_address, host_id
-from reactor_runtime.launcher.node_process import own_cores
 from reactor_runtime.launcher.rendezvous_store import visible_devices
 from reactor_runtime.launcher.tether import adopt_orphans, die_with_parent, leave_unless_child_of
 
@@ -75,7 +75,7 @@ def run_agent(settings: AgentSettings) -> int:
             labels=settings.labels,
         )
         client = ControlClient(settings.control, settings.token)
-        agent = Agent(offer, client, folder, settings.cores or own_cores())
+        agent = Agent(offer, client, folder, settings.cores or usable_cores())
 
         def end(*_: object) -> None:
             folder.leave()

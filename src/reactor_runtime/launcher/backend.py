@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from reactor_runtime.errors import ControlPlaneAbsentError
+from reactor_runtime.host_port import join_host_port
 from reactor_runtime.launcher.agent_program import AgentSettings
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.control_client import ControlClient
@@ -116,5 +117,4 @@ def _control_plane(host: str, folder: Path, outputs: Path, token: str) -> Iterat
     listeners = open_sockets(host, 0)
     program = ControlProgram(state=folder / "state.sqlite", outputs=outputs, token=token)
     with program.in_background(listeners):
-        shown = f"[{host}]" if ":" in host else host
-        yield f"http://{shown}:{listeners[0].getsockname()[1]}"
+        yield f"http://{join_host_port(host, listeners[0].getsockname()[1])}"

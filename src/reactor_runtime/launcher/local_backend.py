@@ -5,12 +5,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from reactor_runtime.cores import usable_cores
 from reactor_runtime.errors import AgentLostError
 from reactor_runtime.launcher.agent_child import AgentChild
 from reactor_runtime.launcher.agent_program import AgentSettings
 from reactor_runtime.launcher.backend import LaunchBackend
 from reactor_runtime.launcher.contracts import DistributedJob
-from reactor_runtime.launcher.node_process import own_cores
 
 
 class LocalBackend(LaunchBackend):
@@ -26,7 +26,7 @@ class LocalBackend(LaunchBackend):
 
     @contextlib.contextmanager
     def _agents(self, folder: Path, settings: list[AgentSettings]) -> Iterator[None]:
-        share = max(1, own_cores() // len(settings))
+        share = max(1, usable_cores() // len(settings))
         with contextlib.ExitStack() as stack:
             for each in settings:
                 own = folder / each.name

@@ -41,11 +41,6 @@ def place_here(
     )
 
 
-def own_cores() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
 class NodeProcess:
     """Started, watched and ended by one thread; ``cancel`` and ``assure`` from any.
 

@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from reactor_runtime.errors import RendezvousError, SettingError
+from reactor_runtime.host_port import join_host_port
 
 T = TypeVar("T")
 _LONG = timedelta(seconds=300)
@@ -30,8 +31,7 @@ class HeldStore:
 
         listener = _listen(address, port or 0)
         self.port: int = listener.getsockname()[1]
-        host = f"[{address}]" if ":" in address else address
-        self.endpoint = f"{host}:{self.port}"
+        self.endpoint = join_host_port(address, self.port)
         self._store: Any = TCPStore(
             address,
             self.port,

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from reactor_runtime.cores import usable_cores
 from reactor_runtime.errors import NodeNetworkError, RendezvousError, SettingError
+from reactor_runtime.host_port import join_host_port
 from reactor_runtime.launcher.agent_messages import Outcome
 from reactor_runtime.launcher.allocation import lacks_devices
 from reactor_runtime.launcher.checkpoints import newest_checkpoint
@@ -28,7 +30,7 @@ from reactor_runtime.launcher.node_beats import (
     failures_from_text,
     failures_to_text,
 )
-from reactor_runtime.launcher.node_process import NodeProcess, own_cores, place_here
+from reactor_runtime.launcher.node_process import NodeProcess, place_here
 from reactor_runtime.launcher.plan import plan_group
 from reactor_runtime.launcher.rendezvous_store import (
     HeldStore,
@@ -83,8 +85,7 @@ class ScheduledNode:
         if lack is not None:
             raise SettingError("comm_backend", f"nccl, and {lack}", "gloo, or other nodes")
         master = resolved(place.master, self._job.rendezvous.join_timeout_s)
-        shown = f"[{master}]" if ":" in master else master
-        endpoint = f"{shown}:{place.port}"
+        endpoint = join_host_port(master, place.port)
         address = choose_address(f"http://{endpoint}", self._job.rendezvous.interface)
         store = HeldStore(address.address, place.port) if place.node_rank == 0 else None
         if store is not None:
@@ -110,7 +111,7 @@ class ScheduledNode:
         newest = newest_checkpoint(self._source / block.path) if block else None
         client, resume = meet(meeting, self._stop, newest)
         with ScratchFolder("node") as scratch:
-            node = place_here(place.run_id, address, str(scratch.path), own_cores(), resume)
+            node = place_here(place.run_id, address, str(scratch.path), usable_cores(), resume)
             task = plan_group(job)[place.node_rank]
             self._process = NodeProcess(task, endpoint, node, self._source)
             watch = threading.Thread(
