@@ -5,6 +5,7 @@ tasks after every change, and what is missing from a list is over. So a lost or 
 changes nothing.
 """
 
+import itertools
 import threading
 import time
 from collections.abc import Callable
@@ -157,7 +158,7 @@ class Agent:
         return TaskRun(order, node, folder, self._teller(order))
 
     def _teller(self, order: TaskOrder) -> Callable[[Body], None]:
-        numbers = iter(range(1, 1000))
+        numbers = itertools.count(1)
 
         def say(body: Body) -> None:
             self._spool.put(

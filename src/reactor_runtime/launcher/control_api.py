@@ -7,7 +7,7 @@ learns of a change at once; heartbeats are requests of their own.
 import asyncio
 import hmac
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -214,7 +214,7 @@ async def _hangs_up(request: Request, changed: asyncio.Event, seconds: float) ->
 
 
 async def serve_control_plane(
-    make: Callable[[Callable[[], None]], ControlPlane],
+    plane: ControlPlane,
     shelf: FileShelf,
     listeners: Sequence[socket.socket],
     token: str | None,
@@ -223,27 +223,21 @@ async def serve_control_plane(
     """Answer on *listeners* until *stop*.
 
     Args:
-        make: Makes the control plane, given what it calls after each change, from any thread.
+        plane: The control plane; what it calls after a change is set here.
         shelf: Where files are kept.
         listeners: Listening sockets.
         token: What every request must bear; ``None`` on loopback.
         stop: Set to end.
     """
     loop = asyncio.get_running_loop()
-    api: list[ControlApi] = []
-
-    def on_change() -> None:
-        if api:
-            loop.call_soon_threadsafe(api[0].notify)
-
-    plane = make(on_change)
-    api.append(ControlApi(plane, shelf))
-    server = HttpServer(api[0].app(token))
+    api = ControlApi(plane, shelf)
+    plane.on_change = lambda: loop.call_soon_threadsafe(api.notify)
+    server = HttpServer(api.app(token))
     async with asyncio.TaskGroup() as tasks:
         ticking = tasks.create_task(_tick(plane))
         tasks.create_task(server.serve(listeners))
         await stop.wait()
-        api[0].close()
+        api.close()
         server.stop()
         ticking.cancel()
 

@@ -50,20 +50,29 @@ class ControlSettings:
 
 
 class ControlPlane:
-    """The state of every job and agent, and the rules by which it moves."""
+    """The state of every job and agent, and the rules by which it moves.
+
+    Args:
+        store: Its memory.
+        clock: The time.
+        settings: How patient it is.
+        has_outputs: Whether outputs of a job of that id are there already.
+
+    Attributes:
+        on_change: Called after every change of what agents should hold, on the caller's thread.
+    """
 
     def __init__(
         self,
         store: JobStore,
         clock: Clock,
         settings: ControlSettings | None = None,
-        on_change: Callable[[], None] = lambda: None,
         has_outputs: Callable[[str], bool] = lambda job_id: False,
     ) -> None:
         self._store, self._clock = store, clock
         self._has_outputs = has_outputs
         self._settings = settings or ControlSettings()
-        self._on_change = on_change
+        self.on_change: Callable[[], object] = lambda: None
         self._lock = threading.RLock()
         self._version = secrets.randbits(40)  # an agent's number of before a restart is no match
         self._leases = Leases(
@@ -226,4 +235,4 @@ class ControlPlane:
     def _changed(self) -> None:
         with self._lock:
             self._version += 1
-        self._on_change()
+        self.on_change()

@@ -41,15 +41,8 @@ class ControlProgram:
         store = JobStore(self.state)
         shelf = FileShelf(self.state.with_name(self.state.name + ".files"), self.outputs)
         try:
-            await serve_control_plane(
-                lambda on_change: ControlPlane(
-                    store, SystemClock(), self.settings, on_change, shelf.has_outputs
-                ),
-                shelf,
-                listeners,
-                self.token,
-                stop,
-            )
+            plane = ControlPlane(store, SystemClock(), self.settings, shelf.has_outputs)
+            await serve_control_plane(plane, shelf, listeners, self.token, stop)
         finally:
             store.close()
 

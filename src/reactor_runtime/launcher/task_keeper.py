@@ -35,7 +35,7 @@ class TaskKeeper:
         self._heard_at = time.monotonic()
         self._stop_by: float | None = None
         self._status: int | None = None
-        self._timed_out = False
+        self._timed_out = self._was_signalled = False
         self._wake, wake_end = os.pipe()
         os.set_blocking(wake_end, False)
         signal.set_wakeup_fd(wake_end, warn_on_full_buffer=False)
@@ -77,8 +77,7 @@ class TaskKeeper:
                 sources.remove(0)
             if not words or b"c" in words:
                 self._stop(pid)
-        if self._stop_by == 0:  # a signal came
-            self._stop_by = None
+        if self._was_signalled:
             self._stop(pid)
 
     def _has_no_rank_left(self, now: float, pid: int) -> bool:
@@ -92,8 +91,7 @@ class TaskKeeper:
             _kill(pid, signal.SIGTERM)
 
     def _on_signal(self, number: int, frame: object) -> None:
-        if self._stop_by is None:
-            self._stop_by = 0
+        self._was_signalled = True
 
     def _has_ended(self, pid: int) -> bool:
         """Reap what has ended, adopted orphans too; return whether the command is among it."""
