@@ -35,8 +35,9 @@ def _device(values: Mapping[str, Any]) -> str:
 
 
 def _collective_timeout(values: Mapping[str, Any]) -> float:
-    """30 s more than the longer of ``load_timeout`` and ``turn_timeout``; 0 where one is."""
-    longest = (values["load_timeout_s"], values["turn_timeout_s"])
+    """30 s more than the longest of loading, the first turn and the others; 0 where one is."""
+    names = ("load_timeout_s", "first_turn_timeout_s", "turn_timeout_s")
+    longest = [values[name] for name in names]
     return 0.0 if 0 in longest else max(longest) + 30.0
 
 

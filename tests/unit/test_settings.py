@@ -224,7 +224,7 @@ def test_defaults_follow_from_other_settings() -> None:
     many = resolve_settings("m:M", {"world_size": "2"}, {}).settings
     assert (many.isolation, many.on_failure) == ("process", "exit")
     assert resolve_settings("m:M", {"isolation": "process"}, {}).settings.on_failure == "exit"
-    assert resolve_settings("m:M", {"load_timeout_s": "10"}, {}).settings.comm_timeout_s == 90.0
+    assert resolve_settings("m:M", {"load_timeout_s": "10"}, {}).settings.comm_timeout_s == 630.0
     assert resolve_settings("m:M", {"load_timeout_s": "0"}, {}).settings.comm_timeout_s == 0.0
     assert resolve_settings("m:M", {"max_bitrate": "1M"}, {}).settings.bitrate == 1_000_000
 

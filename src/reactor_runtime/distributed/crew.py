@@ -10,6 +10,7 @@ import selectors
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, Final
 
@@ -42,13 +43,17 @@ class Crew:
         self, on_news: Callable[[], None], on_notice: Callable[[int, Any], None], mark: str
     ) -> None:
         self.processes: list[WorkerProcess] = []
-        self.inbox = Inbox(self.processes, on_notice)
         self._on_news = on_news
         self._mark = mark
         self._living: dict[int, float] = {}  # until when an exit is awaited; inf if none is due
         self._guard: GuardProcess | None = None
-        self._selector = selectors.DefaultSelector()  # its data is what to do
-        self._bell = _Bell()
+        with ExitStack() as unless_made:  # there may be no more files to open
+            self.inbox = Inbox(self.processes, on_notice)
+            unless_made.callback(self.inbox.close)
+            self._selector = selectors.DefaultSelector()  # its data is what to do
+            unless_made.callback(self._selector.close)
+            self._bell = _Bell()
+            unless_made.pop_all()
         self._is_over = False
         self._thread: threading.Thread | None = None
 
@@ -57,9 +62,10 @@ class Crew:
 
         Raises:
             OSError: A process could not be started.
+            ValueError: An environment has a zero character in it.
         """
         begun = threading.Event()
-        problems: list[OSError] = []
+        problems: list[Exception] = []
         self._thread = threading.Thread(
             target=self._live, args=(spawns, begun, problems), name="reactor-ranks", daemon=True
         )
@@ -102,14 +108,14 @@ class Crew:
         self._bell.close()
 
     def _live(
-        self, spawns: Sequence[Spawn], begun: threading.Event, problems: list[OSError]
+        self, spawns: Sequence[Spawn], begun: threading.Event, problems: list[Exception]
     ) -> None:
-        self._watch(self._bell, self._hear_bell)
         try:
+            self._watch(self._bell, self._hear_bell)
             for spawn in spawns:
                 self._adopt(spawn(self.inbox.answers_file))
             self._guard = GuardProcess(self._mark)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - raised where the thread was started
             problems.append(error)
         finally:
             begun.set()

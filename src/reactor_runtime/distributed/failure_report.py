@@ -42,7 +42,7 @@ def original_of(failure: Failure) -> BaseException:
         try:
             found = Unpickler(io.BytesIO(failure.pickled)).load()
         except Exception as error:  # noqa: BLE001 - a foreign class may do anything when it is made
-            reason = f"{type(error).__name__}: {error}"
+            reason = f"{type(error).__name__}: {text_of(error)}"
         else:
             if isinstance(found, BaseException):
                 return found

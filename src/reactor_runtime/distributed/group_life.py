@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -99,15 +100,17 @@ class GroupLife:
 
         Raises:
             ReactorError: A rank failed; none is left.
+            OSError: The machine has no more processes or open files; no rank is left.
         """
-        with self._changed:
+        with self._changed, ExitStack() as unless_begun:
+            unless_begun.callback(start.close)
             if not may(self.state, GroupEvent.START):
-                start.close()
                 raise WorkerGroupStateError("start", self.state.value, "make a new one")
+            crew = Crew(self._on_news, self._listeners.pass_on, start.environment.token)
+            conductor = Conductor(crew, self._ring, self._limits)
+            self._running = _Running(start=start, crew=crew, conductor=conductor)
             self._move(GroupEvent.START)
-        crew = Crew(self._on_news, self._listeners.pass_on, start.environment.token)
-        conductor = Conductor(crew, self._ring, self._limits)
-        self._running = _Running(start=start, crew=crew, conductor=conductor)
+            unless_begun.pop_all()
         try:
             crew.start(start.spawns(lambda: self._listeners.log_fields))
             self._ring.prepare()
@@ -137,8 +140,9 @@ class GroupLife:
         with self._changed:
             self._is_to_stop = True
             busy = (GroupState.CALLING, GroupState.STARTING, GroupState.STOPPING)
-            if self.state in busy and self._running is not None:
-                self._running.crew.wake()
+            running = self._running  # a call that fails lets go of it at any moment
+            if self.state in busy and running is not None:
+                running.crew.wake()
             self._changed.wait_for(lambda: self.state not in busy)
             if self.state is GroupState.CLOSED:
                 return
@@ -147,7 +151,7 @@ class GroupLife:
         if self._running is not None:
             if was_ready:
                 self._running.conductor.dismiss()
-            self._end(self._limits.settle_s if was_ready else 0.0)
+            self._end(self._limits.leave_s if was_ready else 0.0)
         with self._changed:
             self._move(GroupEvent.STOPPED)
             self._changed.notify_all()

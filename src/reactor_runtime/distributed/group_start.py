@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from reactor_runtime.author_text import text_of
 from reactor_runtime.cores import usable_cores
 from reactor_runtime.devices import torch_cuda_version, visible_cuda_devices
 from reactor_runtime.distributed.anonymous_memory import make_anonymous_file
@@ -150,7 +151,7 @@ def check_arguments(arguments: Mapping[str, Any]) -> None:
         try:
             writer.pack(value)
         except Exception as error:
-            what = f"argument {name!r} cannot be carried to a rank: {error}"
+            what = f"argument {name!r} cannot be carried to a rank: {text_of(error)}"
             cure = "pass plain values, and functions from the top level of a module"
             raise WorkerGroupRefusedError(what, cure) from error
         finally:

@@ -69,7 +69,7 @@ class RollCall:
         Args:
             deadline: Until when.
             on_error: Whether to wait for the others when a rank has raised.
-            settle_s: For how long then.
+            settle_s: For how many seconds then; 0 for as long as *deadline* lets it.
 
         Raises:
             CallFailed: A rank raised, died or was silent, or the group is to stop.
@@ -87,8 +87,7 @@ class RollCall:
                     self._take(sign)
             if self._troubles and until == deadline.until:
                 patience_s = settle_s if on_error is OnError.SETTLE else _LISTEN_ON_S
-                patient = time.monotonic() + patience_s
-                until = patient if until is None else min(until, patient)
+                until = _sooner(until, Deadline.after(patience_s).until)
         if self._troubles:
             raise self._failed(on_error)
         if len(answers) < size:
@@ -149,3 +148,7 @@ class RollCall:
 
     def _phase_of(self, rank: int) -> str:
         return self._phases.get(rank, self._phase)
+
+
+def _sooner(one: float | None, other: float | None) -> float | None:
+    return min((until for until in (one, other) if until is not None), default=None)

@@ -64,8 +64,8 @@ class WorkerGroup:
         first_turn_timeout: Seconds the first chunk may take (compilation).
         load_timeout: Seconds from the start to the end of ``warmup``.
         settle_timeout: Seconds all ranks have to answer after one failed in ``start_session``,
-            and to leave at the end.
-        comm_timeout: Seconds a collective may wait; unless given, longer than every bound above.
+            and to leave at the end (5 where it is 0).
+        comm_timeout: Seconds a collective may wait; unless given, longer than loading and turns.
 
     Attributes:
         listeners: Who is told of a death between calls, and of what ranks say beside answers.

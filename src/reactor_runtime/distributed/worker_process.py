@@ -39,6 +39,11 @@ class WorkerProcess:
         rank: The rank.
         channel: The line to it.
         outputs: Its pipes.
+        exit_file: Can be read once it has ended; -1 where there is no such file.
+
+    Raises:
+        OSError: The machine has no more processes or open files; nothing is left open.
+        ValueError: The environment has a zero character in it.
     """
 
     def __init__(
@@ -50,36 +55,37 @@ class WorkerProcess:
         fields: Callable[[], Mapping[str, Any]],
     ) -> None:
         self.rank = rank
+        self.outputs: list[RankOutput] = []
         self._reaping = threading.Lock()
+        self._stacks, self._stacks_seen, self.exit_file = -1, 0, -1
         own_end, far_end = make_socket_pair()
         self.channel = Channel(own_end)
-        self._stacks, self._stacks_seen = make_anonymous_file("reactor-stacks"), 0
-        pipes = [_make_pipe() for _ in _PIPES]
-        self.outputs = [
-            RankOutput(rank, read, name, fields)
-            for (read, _), name in zip(pipes, _PIPES, strict=True)
-        ]
-        out, err, log = (write for _, write in pipes)
-        files = (far_end.fileno(), answers_file, self._stacks, log)
-        inherited = (*files, store_file) if store_file >= 0 else files
+        pipes: list[int] = []  # the ends that the rank writes to
         try:
+            self._stacks = make_anonymous_file("reactor-stacks")
+            for name in _PIPES:
+                read, write = _make_pipe()
+                pipes.append(write)
+                self.outputs.append(RankOutput(rank, read, name, fields))
+            out, err, log = pipes
+            files = (far_end.fileno(), answers_file, self._stacks, log)
             self._popen = subprocess.Popen(
                 python_command(_PROGRAM, os.getpid(), rank, *files),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
                 env=dict(environment),
-                pass_fds=inherited,
+                pass_fds=(*files, store_file) if store_file >= 0 else files,
                 start_new_session=True,
             )
-        except OSError:
+            self.exit_file = _open_pidfd(self._popen.pid)
+        except BaseException:
             self.close()
             raise
         finally:
             far_end.close()
-            for _, write in pipes:
+            for write in pipes:
                 os.close(write)
-        self.exit_file = _open_pidfd(self._popen.pid)
 
     @property
     def pid(self) -> int:
@@ -114,13 +120,16 @@ class WorkerProcess:
 
     def ask_for_stacks(self) -> None:
         """Have the rank write its stacks; those it wrote before are not read again."""
-        self._stacks_seen = os.fstat(self._stacks).st_size
-        self.signal(STACKS_SIGNAL)
+        with suppress(OSError):  # closed: another thread ends the group
+            self._stacks_seen = os.fstat(self._stacks).st_size
+            self.signal(STACKS_SIGNAL)
 
     def read_stacks(self) -> str:
         """Return what the rank has written of its stacks since it was asked."""
-        size = os.fstat(self._stacks).st_size - self._stacks_seen
-        return os.pread(self._stacks, size, self._stacks_seen).decode("utf-8", "replace")
+        with suppress(OSError):  # closed: another thread ends the group
+            size = os.fstat(self._stacks).st_size - self._stacks_seen
+            return os.pread(self._stacks, size, self._stacks_seen).decode("utf-8", "replace")
+        return ""
 
     def last_words(self) -> str:
         """Return the end of what it wrote to standard error."""
@@ -131,11 +140,11 @@ class WorkerProcess:
         self.channel.close()
         for output in self.outputs:
             output.close()
-        for name in ("_stacks", "exit_file"):
-            descriptor = getattr(self, name, -1)
-            if descriptor >= 0:
-                os.close(descriptor)
-                setattr(self, name, -1)
+        files = (self._stacks, self.exit_file)
+        self._stacks = self.exit_file = -1
+        for file in files:
+            if file >= 0:
+                os.close(file)
 
 
 class GuardProcess:

@@ -79,7 +79,8 @@ def test_copies_are_apart_and_their_memory_is_used_again() -> None:
     ("limits", "collective_s"),
     [
         ({}, 1830.0),
-        ({"load_s": 10.0, "turn_s": 60.0}, 90.0),
+        ({"load_s": 10.0, "first_turn_s": 30.0, "turn_s": 60.0}, 90.0),
+        ({"load_s": 10.0, "turn_s": 60.0}, 630.0),
         ({"turn_s": 0.0}, 0.0),
         ({"turn_s": 0.0, "comm_s": 7.0}, 7.0),
     ],

@@ -79,3 +79,8 @@ def test_a_full_mailbox_holds_up_nobody_who_pokes(mailbox: Mailbox) -> None:
     mailbox.poke()
     assert len(mailbox.take_rest()) == sent
     sender.close()
+
+
+def test_a_poke_after_the_end_is_for_nobody(mailbox: Mailbox) -> None:
+    mailbox.close()
+    mailbox.poke()
