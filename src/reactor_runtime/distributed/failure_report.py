@@ -8,6 +8,7 @@ from reactor_runtime.author_text import text_of
 from reactor_runtime.distributed.messages import Failure
 from reactor_runtime.distributed.parcel import Unpickler
 from reactor_runtime.errors import ForeignExceptionError, WorkerError
+from reactor_runtime.exception_chain import exception_chain
 
 _MOST_TEXT = 64_000  # characters of a traceback; the end of it is kept
 _COLLECTIVE_WORDS = ("gloo", "nccl", "connection closed by peer", "connection reset by peer")
@@ -64,14 +65,7 @@ def _pickled(error: BaseException) -> tuple[bytes | None, str]:
 
 def _is_collective(error: BaseException) -> bool:
     """Whether a collective raised it, or it was raised while one's error was handled."""
-    handled: BaseException | None = error
-    known: set[int] = set()
-    while handled is not None and id(handled) not in known:
-        if _is_of_collective(handled):
-            return True
-        known.add(id(handled))
-        handled = handled.__cause__ or handled.__context__
-    return False
+    return any(map(_is_of_collective, exception_chain(error)))
 
 
 def _is_of_collective(error: BaseException) -> bool:

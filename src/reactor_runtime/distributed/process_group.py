@@ -1,9 +1,8 @@
-"""What a rank does with torch: its device, the collective group, seeds, pinned memory.
+"""What a rank does with torch: its device, the collective group, pinned memory.
 
 The only module that imports torch, and only inside functions.
 """
 
-import random
 import socket
 import sys
 import threading
@@ -187,14 +186,6 @@ def at_start_of_threads(act: Callable[[], None]) -> None:
         act()
 
     threading.setprofile(hook)
-
-
-def seed_generators(seed: int) -> None:
-    """Seed the global generators of ``random``, numpy and, where it is loaded, torch."""
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "manual_seed"):
-        torch.manual_seed(seed % 2**63)
 
 
 def pin_memory(block: npt.NDArray[np.uint8]) -> bool:

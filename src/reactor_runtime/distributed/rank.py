@@ -15,11 +15,11 @@ from reactor_runtime.distributed.messages import (
     ToRank,
 )
 from reactor_runtime.distributed.parcel import ParcelReader
-from reactor_runtime.distributed.process_group import seed_generators
 from reactor_runtime.distributed.rank_line import RankLine
 from reactor_runtime.distributed.slot_writer import SlotWriter
 from reactor_runtime.distributed.verbs import Verb, make_verb
 from reactor_runtime.errors import WorkerGroupStateError
+from reactor_runtime.seeding import seed_all_generators
 from reactor_runtime.world import World
 
 _PLACE = ("rank", "world_size", "local_rank", "device", "is_leader")
@@ -88,7 +88,7 @@ class Rank:
     def seed(self, seed: int) -> None:
         """Seed this process' global generators and tell the worker."""
         self._worker.seed = seed
-        seed_generators(seed)
+        seed_all_generators(seed)
 
     def begin(self, call: Call) -> None:
         """Take note of what *call* asks for."""

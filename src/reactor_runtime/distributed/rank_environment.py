@@ -14,7 +14,6 @@ from reactor_runtime.world import World
 
 MARK: Final = "REACTOR_RANK"  # "<token>:<rank>/<world size>", in a rank and all it starts
 IMPORTING: Final = "REACTOR_RANK_IMPORTS"  # set while a rank imports the author's module
-WORKERS: Final = "REACTOR_WORKERS"
 
 _STALE: Final = re.compile(
     r"(LOCAL_|GROUP_|ROLE_)?(RANK|WORLD_SIZE)|ROLE_NAME|MASTER_(ADDR|PORT)|(TORCHELASTIC|PET)_.*"

@@ -1,6 +1,7 @@
 """FailurePolicy: whether a host may serve another session after one that failed."""
 
 from reactor_runtime.author_text import text_of
+from reactor_runtime.exception_chain import exception_chain
 from reactor_runtime.host.host_settings import OnFailure
 
 MAX_FAILED_IN_A_ROW = 3
@@ -39,12 +40,11 @@ class FailurePolicy:
 
 def is_device_error(error: BaseException) -> bool:
     """Return whether *error*, or what caused it, came from a CUDA device."""
-    seen: BaseException | None = error
-    while seen is not None:
-        kind = type(seen)
-        if kind.__module__.startswith("torch.cuda") or kind.__name__ in _DEVICE_ERRORS:
-            return True
-        if isinstance(seen, RuntimeError) and any(word in text_of(seen) for word in _DEVICE_WORDS):
-            return True
-        seen = seen.__cause__ or seen.__context__
-    return False
+    return any(map(_is_of_device, exception_chain(error)))
+
+
+def _is_of_device(error: BaseException) -> bool:
+    kind = type(error)
+    if kind.__module__.startswith("torch.cuda") or kind.__name__ in _DEVICE_ERRORS:
+        return True
+    return isinstance(error, RuntimeError) and any(w in text_of(error) for w in _DEVICE_WORDS)

@@ -20,7 +20,6 @@ from reactor_runtime.host.events import (
     SessionStarted,
 )
 from reactor_runtime.host.outcome import APPLIED, Outcome
-from reactor_runtime.host.seeding import seed_generators
 from reactor_runtime.log import bound, get_logger
 from reactor_runtime.model.author_call import attempt, settle
 from reactor_runtime.model.client_info import ClientInfo
@@ -31,6 +30,7 @@ from reactor_runtime.model.messages import ModelMessage, body_of, wire_name
 from reactor_runtime.model.outlet import Outlet
 from reactor_runtime.model.reactor_model import ReactorModel, tell
 from reactor_runtime.model.uploaded_file import UploadedFile
+from reactor_runtime.seeding import seed_generators
 
 log = get_logger(__name__)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from reactor_runtime.clock import SystemClock
-from reactor_runtime.distributed.process_group import seed_generators, use_device
+from reactor_runtime.distributed.process_group import use_device
 from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.event_queue import EventQueue
 from reactor_runtime.host.inbound_frames import InboundFrames
@@ -31,6 +31,7 @@ from reactor_runtime.model.input_handles import input_buffers
 from reactor_runtime.model.pace import class_fps
 from reactor_runtime.model.reactor_model import ReactorModel
 from reactor_runtime.model.tracks import TrackDirection
+from reactor_runtime.seeding import seed_all_generators
 from reactor_runtime.world import World
 
 
@@ -174,7 +175,7 @@ def load_on_rank(order: LoadOrder, own: RankParts, loop: AuthorLoop) -> ModelDri
         model,
         own.contract,
         outlet,
-        seed=seed_generators,
+        seed=seed_all_generators,
         log_failure=own.reports.log_failure,
     )
 

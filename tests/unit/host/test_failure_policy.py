@@ -36,3 +36,12 @@ def test_errors_of_the_device_are_told_from_others() -> None:
     assert is_device_error(RuntimeError("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR"))
     assert not is_device_error(RuntimeError("the prompt says CUDA"))
     assert not is_device_error(ValueError("CUDA error"))
+
+
+def test_an_error_that_is_its_own_cause_is_told_too() -> None:
+    error = ValueError("x")
+    error.__cause__ = error
+    assert not is_device_error(error)
+    error.__cause__ = RuntimeError("CUDA error: an illegal memory access was encountered")
+    error.__cause__.__cause__ = error
+    assert is_device_error(error)

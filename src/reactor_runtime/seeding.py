@@ -1,5 +1,6 @@
 """Seeding the random number generators a model draws from."""
 
+import random
 import sys
 
 import numpy as np
@@ -13,3 +14,9 @@ def seed_generators(seed: int) -> None:
     np.random.seed(seed % 2**32)
     if (torch := sys.modules.get("torch")) is not None and hasattr(torch, "manual_seed"):
         torch.manual_seed(seed % 2**63)
+
+
+def seed_all_generators(seed: int) -> None:
+    """Seed ``random`` too, in a process that is the model's alone."""
+    random.seed(seed)
+    seed_generators(seed)
