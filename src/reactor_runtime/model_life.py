@@ -88,17 +88,28 @@ class ModelLife:
             log.debug("model_contract_failed", exc_info=True)
             print_error(f"{self._settings.model_ref}: {error}")
             return ExitStatus.WRONG_SETTINGS
-        restarts = Restarts(self._clock)
-        delay_s: float | None = 0.0
-        while delay_s is not None:
-            reason = await self._serve(self._model, delay_s)
-            may_restart = self._settings.on_failure == "restart" and self._was_ready
-            delay_s = restarts.next_delay_s() if may_restart else None
-            print_error(reason)
-            if delay_s is not None:
-                self._model = await self._replace(self._model, self._make(model_class))
-                announce(f"Starting the ranks again in {delay_s:g} s")
+        await self._serve_for_good(self._model, model_class)
         return ExitStatus.MODEL_FAILED
+
+    async def _serve_for_good(self, model: ServedModel, model_class: type[Any]) -> None:
+        """Serve *model*, and others after it, until one is lost that has no successor."""
+        restarts = Restarts(self._clock)
+        delay_s = 0.0
+        while True:
+            reason = await self._serve(model, delay_s)
+            may_restart = self._settings.on_failure == "restart" and self._was_ready
+            next_delay_s = restarts.next_delay_s() if may_restart else None
+            print_error(reason)
+            if next_delay_s is None:
+                return
+            delay_s = next_delay_s
+            try:
+                successor = self._make(model_class)
+            except ConfigurationError as error:  # the machine has changed: a device is gone
+                print_error(error)
+                return
+            model = self._model = await self._replace(model, successor)
+            announce(f"Starting the ranks again in {delay_s:g} s")
 
     async def _serve(self, model: ServedModel, delay_s: float) -> str:
         """Load and serve *model*, after *delay_s* seconds; return why it is lost."""
@@ -129,7 +140,7 @@ class ModelLife:
         settings = self._settings
         announce(f"Loading {settings.model_ref} …")
 
-        model_class: type[Any] = await on_thread(
+        model_class: type[Any] = await _on_thread(
             partial(import_served_class, settings), IMPORT_THREAD
         )
         gc.enable()
@@ -153,7 +164,7 @@ class ModelLife:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(HEAD_START_S):
                 await _until_ready(model.session)
-        await on_thread(import_web_rtc, f"{IMPORT_THREAD}-web-rtc")
+        await _on_thread(import_web_rtc, f"{IMPORT_THREAD}-web-rtc")
         settings = web_rtc_settings(self._settings)
         signaling = model.join_network(settings, self._clock, self._stage.metrics)
         self._stage.connect(signaling)
@@ -220,7 +231,7 @@ async def _until_ready(session: Session) -> None:
     await asyncio.get_running_loop().create_future()  # closed: the end is told elsewhere
 
 
-async def on_thread(work: Callable[[], Any], name: str) -> Any:
+async def _on_thread(work: Callable[[], Any], name: str) -> Any:
     """Return what *work* returns on a daemon thread of its own; an executor would hold the exit."""
     done: concurrent.futures.Future[Any] = concurrent.futures.Future()
 

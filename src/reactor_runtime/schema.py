@@ -21,7 +21,7 @@ from reactor_runtime.errors import ConfigurationError, ModelImportError
 from reactor_runtime.manifest import load_config
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.openapi import UNSTAMPED
-from reactor_runtime.settings import ServeSettings, import_served_class
+from reactor_runtime.settings import ServeSettings, from_manifest, import_served_class
 
 
 def render(folder: str | Path = ".", version: str = UNSTAMPED) -> dict[str, Any]:
@@ -34,16 +34,7 @@ def render(folder: str | Path = ".", version: str = UNSTAMPED) -> dict[str, Any]
     Raises:
         ConfigurationError: The manifest or the class cannot be read; it says where and why.
     """
-    manifest = load_config(folder)
-    settings = ServeSettings(
-        model_ref=manifest.model_ref,
-        folder=manifest.folder,
-        name=manifest.name,
-        version=manifest.version,
-        description=manifest.description,
-        env=manifest.runtime.env,
-    )
-    return render_document(settings, version)
+    return render_document(ServeSettings(**from_manifest(load_config(folder))), version)
 
 
 def read_model(settings: ServeSettings) -> tuple[type[Any], ModelContract]:

@@ -190,7 +190,7 @@ def resolve_settings(
     _check_together(values, origins)
     if manifest is not None:
         _check_config(manifest)
-    known = _from_manifest(manifest) if manifest else _from_reference(str(target))
+    known = from_manifest(manifest) if manifest else _from_reference(str(target))
     return EffectiveSettings(
         settings=ServeSettings(**known, **values),
         origins=origins,
@@ -228,7 +228,8 @@ def _check_config(manifest: Manifest) -> None:
         raise ManifestError(str(manifest.path), "runtime.config", found, wanted, line)
 
 
-def _from_manifest(manifest: Manifest) -> dict[str, Any]:
+def from_manifest(manifest: Manifest) -> dict[str, Any]:
+    """Return the fields of ``ServeSettings`` that *manifest* alone decides, by name."""
     return {
         "model_ref": manifest.model_ref,
         "folder": manifest.folder,

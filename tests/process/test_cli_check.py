@@ -124,6 +124,21 @@ def test_the_published_module_renders_the_same(app: Path, tmp_path: Path) -> Non
     assert json.loads(done.stdout) == json.loads(out.read_text())
 
 
+def test_the_published_module_tells_a_model_where_its_weights_are(tmp_path: Path) -> None:
+    (tmp_path / "reactor.yaml").write_text(
+        "runtime:\n  import: weighed:Weighed\n  weights_path: heavy\n"
+    )
+    (tmp_path / "weighed.py").write_text(
+        "from reactor_runtime import InputState, ReactorPipeline, get_weights_path\n\n"
+        "assert get_weights_path().name == 'heavy'\n\n"
+        "class Weighed(ReactorPipeline):\n"
+        "    state: InputState\n"
+    )
+    command = [sys.executable, "-m", "reactor_runtime.schema", "--path", str(tmp_path)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("command", ["check", "schema"])
 def test_no_media_stack_is_imported(app: Path, command: str) -> None:
     code = (

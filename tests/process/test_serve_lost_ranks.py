@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import time
+from pathlib import Path
 
 import pytest
 from tests.e2e.process_figures import no_process_is_left, ranks_of
@@ -15,6 +17,33 @@ pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no p
 MODEL = "tests.models.goes_astray:GoesAstray"
 FLAGS = WORLDS[2]
 VIDEO = ("main_video", "video")
+
+
+# In the server, torch is gone once the file is there: as a device is that fell off its bus.
+LOSES_TORCH = """
+import os, sys, threading, time
+from pathlib import Path
+import numpy as np
+from reactor_runtime import InputState, Output, ReactorPipeline, Video
+
+class Picture(Output):
+    main_video: Video
+
+class LosesTorch(ReactorPipeline):
+    state: InputState
+
+    def inference(self, input):
+        return Picture(main_video=np.zeros((1, 16, 16, 3), np.uint8))
+
+def lose():
+    while not Path("lost").exists():
+        time.sleep(0.05)
+    sys.modules["torch"] = None
+    Path("lost").unlink()
+
+if "RANK" not in os.environ:
+    threading.Thread(target=lose, daemon=True).start()
+"""
 
 
 async def told_why(client: WireClient) -> str:
@@ -58,3 +87,21 @@ async def test_nobody_is_let_in_until_new_ranks_are_there_and_then_a_session_wor
             assert (await client.call("now", {"way": "refuse", "rank": -1})).HasField("error")
         assert not set(before) & set(ranks_of(served.process.pid))
         assert await asyncio.to_thread(served.stop) == 0
+
+
+@pytest.mark.torch
+def test_what_cannot_be_started_again_ends_the_server_with_the_reason(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the ranks join a process group")
+    (tmp_path / "model.py").write_text(LOSES_TORCH)
+    flags = ("--isolation", "process", "--init-process-group", "--on-failure", "restart")
+    with serving("model:LosesTorch", *flags, cwd=tmp_path) as served:
+        (tmp_path / "lost").touch()
+        deadline = time.monotonic() + 30
+        while (tmp_path / "lost").exists():
+            assert time.monotonic() < deadline, served.log()
+            time.sleep(0.05)  # polling another process: it has no condition to wait on
+        (rank,) = ranks_of(served.process.pid)
+        os.kill(rank, signal.SIGKILL)
+        assert served.process.wait(30) == 1, served.log()
+        assert "reactor: the ranks were to join a process group" in served.log()
+        assert "ExceptionGroup" not in served.log()
