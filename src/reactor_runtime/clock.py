@@ -2,7 +2,9 @@
 
 import asyncio
 import time
-from typing import Protocol
+from typing import Final, Protocol
+
+FOR_EVER_S: Final = 365 * 86400.0  # for what wants a number where no bound was asked for
 
 
 class Clock(Protocol):

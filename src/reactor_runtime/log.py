@@ -192,12 +192,14 @@ class _LineStream(logging.StreamHandler[TextIO]):
         self._lines: LineFormatter | None = None
 
     def mark(self, fields: Mapping[str, Any]) -> None:
-        """Add *fields* to every line from now on."""
-        if self._lines is not None:
-            self._lines.mark(fields)
-        else:
+        """Add *fields* to every line from now on; those that are ``None`` are taken away."""
+        self.acquire()  # as for a line, which may be making the formatter on another thread
+        try:
             both = {**self._fields, **fields}
             self._fields = {name: value for name, value in both.items() if value is not None}
+            self._lines = None
+        finally:
+            self.release()
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record's line."""

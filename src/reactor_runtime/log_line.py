@@ -65,11 +65,6 @@ class LineFormatter(logging.Formatter):
         is_terminal = hasattr(stream, "isatty") and stream.isatty()
         return cls(as_json=as_json, colours=is_terminal and not no_colour, fields=fields)
 
-    def mark(self, fields: Mapping[str, Any]) -> None:
-        """Add *fields* to every line from now on; those that are ``None`` are taken away."""
-        both = {**self._fields, **fields}
-        self._fields = {name: value for name, value in both.items() if value is not None}
-
     def format(self, record: logging.LogRecord) -> str:
         """Return the record's text; a record that cannot be formatted says so."""
         try:

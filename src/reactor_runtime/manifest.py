@@ -6,7 +6,6 @@ known key is an error. What flags and the environment change is ``settings``' bu
 
 import difflib
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -182,7 +181,7 @@ def _check_unknown_key(file: ManifestFile, place: Place, known: frozenset[str]) 
         raise ManifestError(str(file.path), dotted, "a secret in a file", wanted, line)
 
 
-def _near_miss(key: str, known: Mapping[str, Any] | frozenset[str]) -> str | None:
+def _near_miss(key: str, known: frozenset[str]) -> str | None:
     def plain(word: str) -> str:
         return re.sub(r"[^a-z0-9]", "", word.lower())
 

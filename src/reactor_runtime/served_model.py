@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reactor_runtime.clock import Clock
+from reactor_runtime.clock import FOR_EVER_S, Clock
 from reactor_runtime.errors import SettingError
 from reactor_runtime.host.host_outlet import HostOutlet, StepReport
 from reactor_runtime.host.host_settings import HostSettings, OnFailure
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 log = get_logger(__name__)
 
 STOP_SHARE = 0.3
-FOR_EVER_S = 365 * 86400.0
 
 _PLAYOUT_DELAYS = {
     "low": PlayoutDelay.ALWAYS,

@@ -6,7 +6,7 @@ Importing this module loads no encoder.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reactor_runtime.clock import Clock
+from reactor_runtime.clock import FOR_EVER_S, Clock
 from reactor_runtime.log import get_logger
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.tracks import Track
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 log = get_logger(__name__)
 
-_FOR_EVER_S = 365 * 86400.0
-
 
 def open_shelf(settings: ServeSettings, clock: Clock, metrics: Metrics) -> "Shelf | None":
     """Return where recordings are kept, ``None`` where none are made or none can be."""
@@ -31,13 +29,8 @@ def open_shelf(settings: ServeSettings, clock: Clock, metrics: Metrics) -> "Shel
         return None
     from reactor_runtime.recording.shelf import Shelf
 
-    folder = ScratchFolder("recordings", settings.recordings_path)
-    try:
-        folder.open()
-    except OSError as error:
-        log.error("recording_unavailable", reason=str(error))
-        return None
-    return Shelf(
+    folder = _opened_folder("recordings", settings, "recording_unavailable")
+    return folder and Shelf(
         folder,
         max_bytes=settings.recordings_size,
         min_free_bytes=settings.min_free_disk,
@@ -53,19 +46,25 @@ def open_steps(settings: ServeSettings, clock: Clock) -> "StepShelf | None":
         return None
     from reactor_runtime.recording.step_shelf import StepShelf
 
-    folder = ScratchFolder("steps", settings.recordings_path)
-    try:
-        folder.open()
-    except OSError as error:
-        log.error("step_results_unavailable", reason=str(error))
-        return None
-    return StepShelf(
+    folder = _opened_folder("steps", settings, "step_results_unavailable")
+    return folder and StepShelf(
         folder,
         max_bytes=settings.recordings_size,
         min_free_bytes=settings.min_free_disk,
         keep_s=settings.recordings_keep_s,
         clock=clock,
     )
+
+
+def _opened_folder(kind: str, settings: ServeSettings, lack: str) -> ScratchFolder | None:
+    """Return the folder, open; ``None``, with *lack* in the log, where there can be none."""
+    folder = ScratchFolder(kind, settings.recordings_path)
+    try:
+        folder.open()
+    except OSError as error:
+        log.error(lack, reason=str(error))
+        return None
+    return folder
 
 
 def make_step_results(
@@ -113,7 +112,7 @@ def recording_settings(outputs: Sequence[Track], settings: ServeSettings) -> "Re
     longest_s = default.clip_max_s if given.clip_max_seconds is None else given.clip_max_seconds
     return RecordingSettings(
         chunk_s=given.chunk_seconds or default.chunk_s,
-        clip_max_s=longest_s or _FOR_EVER_S,
+        clip_max_s=longest_s or FOR_EVER_S,
         video_track=video_track,
         audio_track=audio_track,
         crf=default.crf if given.video.crf is None else given.video.crf,

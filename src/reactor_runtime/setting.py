@@ -46,6 +46,11 @@ class Setting:
         return f"--{self.label.replace('_', '-')}"
 
     @property
+    def off_flag(self) -> str:
+        """The flag that turns a switch off."""
+        return f"--no-{self.flag[2:]}"
+
+    @property
     def variable(self) -> str:
         """The environment variable."""
         return f"REACTOR_{self.label.upper()}"

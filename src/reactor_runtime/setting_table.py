@@ -9,6 +9,7 @@ from typing import Any
 
 from reactor_runtime import setting_kinds as kinds
 from reactor_runtime.devices import default_device
+from reactor_runtime.paths import WEIGHTS_VARIABLE
 from reactor_runtime.setting import Setting
 
 
@@ -53,8 +54,6 @@ def _session_uploads(values: Mapping[str, Any]) -> int:
 
 _SERVER, _MODEL, _TIME, _MEDIA, _LOGS = "Server", "Model", "Time limits", "Media", "Logs"
 _UPLOADS, _RECORDINGS = "Files from clients", "Recordings"
-
-_OTHER_VARIABLES = ("REACTOR_WEIGHTS_PATH", "REACTOR_WORKERS")
 
 SETTINGS: tuple[Setting, ...] = (
     Setting(
@@ -382,7 +381,7 @@ SETTINGS: tuple[Setting, ...] = (
 
 def misspelt_variables(environ: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield each variable that is nearly one of ours and none, with the one it is near."""
-    known = (*(setting.variable for setting in SETTINGS), *_OTHER_VARIABLES)
+    known = (*(setting.variable for setting in SETTINGS), WEIGHTS_VARIABLE)
     for name in sorted(environ):
         if name.upper().startswith("REACTOR_") and name not in known:
             near = difflib.get_close_matches(name.upper(), known, n=1, cutoff=0.85)

@@ -5,25 +5,25 @@ of a mistake in the model, is reported and started again at the next change.
 """
 
 import contextlib
-import ctypes
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from reactor_runtime.cli.folder_watch import FolderWatch
 from reactor_runtime.cli.setting_flags import arguments_of, texts_of
+from reactor_runtime.clock import FOR_EVER_S
 from reactor_runtime.errors import ConfigurationError, ManifestError
 from reactor_runtime.settings import resolve_settings
+from reactor_runtime.tether import die_with_parent
 
 LOOK_EVERY_S = 0.2
 DEFAULT_GRACE_S = 10.0
-_NO_BOUND_S = 7 * 24 * 3600.0
-_PR_SET_PDEATHSIG = 1
 # -P: the current folder, an author's, must not come before the standard library.
 _COMMAND = ("-P", "-m", "reactor_runtime.cli.main")
 
@@ -47,7 +47,7 @@ def _stop_grace_s(target: str, flags: Mapping[str, Any]) -> float:
         grace_s = resolve_settings(target, texts_of(flags)).settings.stop_grace_s
     except ConfigurationError:  # the server says so, and a change may cure it
         grace_s = DEFAULT_GRACE_S
-    return grace_s + 2.0 if grace_s > 0 else _NO_BOUND_S
+    return grace_s + 2.0 if grace_s > 0 else FOR_EVER_S
 
 
 def watched_folder(target: str) -> Path:
@@ -101,7 +101,8 @@ class ReloadLoop:
 
     def _start(self, command: Sequence[str]) -> None:
         # A process group of its own: Ctrl-C reaches it once, through the parent.
-        self._server = subprocess.Popen(command, process_group=0, preexec_fn=_die_with_parent)
+        tether = partial(die_with_parent, signal.SIGTERM)
+        self._server = subprocess.Popen(command, process_group=0, preexec_fn=tether)
 
     def _wait_for_change(self) -> bool:
         """Return ``True`` at the next change, ``False`` when a signal has come."""
@@ -149,12 +150,6 @@ def _signals_in(heard: list[int]) -> Iterator[None]:
     finally:
         for number, old in zip(numbers, before, strict=True):
             signal.signal(number, old)
-
-
-def _die_with_parent() -> None:
-    """Let the kernel end the server when the parent is killed (Linux; elsewhere nothing)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _say(text: str) -> None:

@@ -34,7 +34,7 @@ def arguments_of(flags: Mapping[str, Any]) -> list[str]:
     for setting in SETTINGS:
         value = flags.get(setting.name)
         if isinstance(value, bool):
-            arguments.append(setting.flag if value else f"--no-{setting.flag[2:]}")
+            arguments.append(setting.flag if value else setting.off_flag)
         elif isinstance(value, list | tuple):
             arguments.extend(f"{setting.flag}={item}" for item in value)
         elif value is not None:
@@ -63,7 +63,7 @@ def _parameters(setting: Setting) -> list[inspect.Parameter]:
     shown = _parameter(setting)
     if setting.kind is not SWITCH:
         return [shown]
-    off = typer.Option(f"--no-{setting.flag[2:]}", hidden=True)
+    off = typer.Option(setting.off_flag, hidden=True)
     return [
         shown,
         shown.replace(name=f"{_OFF}{setting.name}", annotation=Annotated[bool | None, off]),
@@ -93,7 +93,7 @@ def _parameter(setting: Setting) -> inspect.Parameter:
 
 def _choices_of(setting: Setting) -> str:
     if setting.kind is SWITCH:
-        return f" Off: --no-{setting.flag[2:]}."
+        return f" Off: {setting.off_flag}."
     wanted = setting.kind.wanted
     return f" {wanted.capitalize()}." if setting.kind.placeholder == "WORD" else ""
 

@@ -1,21 +1,20 @@
 """What keeps a rank tied to its parent, and lets the parent look into it. Runs before all else."""
 
-import ctypes
 import faulthandler
 import os
 import signal
 import sys
 from typing import Final
 
-_PR_SET_PDEATHSIG: Final = 1
+from reactor_runtime.tether import die_with_parent
+
 STACKS_SIGNAL: Final = getattr(signal, "SIGRTMIN", signal.SIGUSR2) + 9
 ORPHANED: Final = 71  # exit status of a rank whose parent was gone before it looked
 
 
 def die_with(parent: int) -> None:
     """Have the kernel kill this process when the thread that started it ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    die_with_parent()
     if os.getppid() != parent:
         os._exit(ORPHANED)
 

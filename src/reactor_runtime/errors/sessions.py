@@ -4,10 +4,10 @@ from reactor_runtime.errors.reactor_error import ReactorError
 
 
 class IllegalTransitionError(ReactorError):
-    """Raised when an event has no place in the session's state. A fault of ours, never a client's.
+    """Raised when an event has no place in a state: of a session, a worker group or a job's task.
 
     Attributes:
-        state: The state the session is in.
+        state: The state it is in.
         event: What was tried.
     """
 

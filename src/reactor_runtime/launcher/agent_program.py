@@ -16,7 +16,7 @@ from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.control_client import ControlClient
 from reactor_runtime.launcher.network import choose_address, host_id
 from reactor_runtime.launcher.rendezvous_store import visible_devices
-from reactor_runtime.launcher.tether import adopt_orphans, die_with_parent, leave_unless_child_of
+from reactor_runtime.tether import adopt_orphans, die_with_parent, leave_unless_child_of
 
 
 class AgentSettings(BaseModel):

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import NoReturn
 
 from reactor_runtime.launcher.collective_bounds import bound_collectives
-from reactor_runtime.launcher.tether import die_with_parent, leave_if_adopted_by
+from reactor_runtime.tether import die_with_parent, leave_if_adopted_by
 
 _MODULE = "module:"
 TIDY_S = 2.0

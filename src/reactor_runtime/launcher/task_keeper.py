@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from reactor_runtime.launcher.tether import (
+from reactor_runtime.tether import (
     adopt_orphans,
     die_with_parent,
     leave_unless_child_of,

@@ -6,9 +6,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from reactor_runtime.clock import FOR_EVER_S
 from reactor_runtime.errors import ModelFailedError
 from reactor_runtime.host.host_outlet import StepReport
-from reactor_runtime.served_model import FOR_EVER_S
 from reactor_runtime.testing.bench import Bench
 from reactor_runtime.testing.fake_client import FakeClient
 from reactor_runtime.testing.harness_settings import harness_settings
