@@ -14,6 +14,16 @@ class Codec(StrEnum):
     H264 = "H264"
     OPUS = "opus"
 
+    @property
+    def is_video(self) -> bool:
+        """Whether it carries pictures."""
+        return self is not Codec.OPUS
+
+    @property
+    def clock_rate(self) -> int:
+        """Units of an RTP time stamp per second (RFC 7741, RFC 6184, RFC 7587)."""
+        return 90_000 if self.is_video else 48_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedFrame:

@@ -270,7 +270,7 @@ def renditions(track: Track) -> list[Rendition]:
 def _publish(metrics: Metrics, pacer: Pacer, fan_outs: Mapping[Rendition, FanOut]) -> None:
     for track, codec, rung in fan_outs:
         metrics.queue_frames.labels(track).set_function(lambda: pacer.stats()["queue"])
-        if codec is not Codec.OPUS:
+        if codec.is_video:
             gauge = metrics.rung_viewers.labels(track, rung)
             gauge.set_function(partial(_viewers, fan_outs, track, rung))
 

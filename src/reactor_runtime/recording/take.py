@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reactor_runtime.media.picture import Picture
+from reactor_runtime.media.sample_line import RATE
 from reactor_runtime.recording.fragment_sink import FragmentSink
 from reactor_runtime.recording.mp4_boxes import TrackHead, read_head, shifted, span
 from reactor_runtime.recording.mp4_writer import AudioTrack, Mp4Writer, VideoTrack
@@ -85,7 +86,7 @@ class Take:
 
     def sound(self, samples: NDArray[np.int16], at_s: float) -> None:
         """Add sound that begins at *at_s*, recorded seconds; what lies before the take is lost."""
-        early = round((self._start_s - at_s) * 48_000)
+        early = round((self._start_s - at_s) * RATE)
         if early > 0:
             samples, at_s = samples[early:], self._start_s
         if len(samples):

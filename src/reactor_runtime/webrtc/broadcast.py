@@ -44,7 +44,7 @@ class FrameSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class PacketizedFrame:
     """One frame (or sound packet), ready to be numbered for each viewer.
 
     Attributes:
@@ -72,12 +72,12 @@ class _Shared:
     def __init__(self, codec: Codec, origin: int) -> None:
         self._packetizer, self._origin = make_packetizer(codec), origin
         self._frame: EncodedFrame | None = None
-        self._picture: Picture | None = None
+        self._picture: PacketizedFrame | None = None
 
-    def picture(self, frame: EncodedFrame) -> Picture:
+    def picture(self, frame: EncodedFrame) -> PacketizedFrame:
         if frame is not self._frame or self._picture is None:
             payloads = self._packetizer.packetize(frame.data)
-            self._picture = Picture(
+            self._picture = PacketizedFrame(
                 payloads=payloads,
                 timestamp=(self._origin + frame.timestamp) & 0xFFFFFFFF,
                 presented_at=frame.presented_at,
@@ -112,7 +112,7 @@ class Broadcast:
         rendition = Rendition(self._track, self.codec, rung)
         return self._source.subscribe(rendition, sink, urgent=urgent)
 
-    def picture(self, frame: EncodedFrame) -> Picture:
+    def picture(self, frame: EncodedFrame) -> PacketizedFrame:
         """Return *frame* packetised; the first viewer that asks pays for it."""
         return self._shared[frame.rung].picture(frame)
 

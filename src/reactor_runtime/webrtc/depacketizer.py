@@ -24,7 +24,7 @@ def unpack_payload(codec: Codec, payload: bytes) -> bytes:
 
 def begins_key_frame(codec: Codec, payload: bytes) -> bool:
     """Return whether *payload* is the first of a frame that a decoder can start at."""
-    if codec is Codec.OPUS:
+    if not codec.is_video:
         return True
     try:
         if codec is Codec.VP8:

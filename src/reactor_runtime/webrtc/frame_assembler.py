@@ -29,23 +29,22 @@ class FrameAssembler:
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
         self._parts: list[bytes] = []
-        self._timestamp = 0
-        self.needs_key = codec is not Codec.OPUS
+        self._size = self._timestamp = 0
+        self.needs_key = codec.is_video
         self.dropped = 0
 
     def lose(self) -> None:
         """Note that packets are missing before the next one."""
-        if self._codec is Codec.OPUS:
-            return
-        self.needs_key = True
-        self.dropped += 1
-        self._parts.clear()
+        if self._codec.is_video:
+            self.needs_key = True
+            self.dropped += 1
+            self._clear()
 
     def add(self, packet: RtpPacket) -> list[WholeFrame]:
         """Take the next packet; return the frames that are whole now (at most two)."""
         if not packet.payload:
             return []
-        if self._codec is Codec.OPUS:
+        if not self._codec.is_video:
             return [WholeFrame(packet.payload, packet.timestamp)]
         frames = []
         if self._parts and packet.timestamp != self._timestamp:
@@ -62,17 +61,23 @@ class FrameAssembler:
                 return False
             self.needs_key = False
         try:
-            self._parts.append(unpack_payload(self._codec, packet.payload))
+            part = unpack_payload(self._codec, packet.payload)
         except ValueError:
             self.lose()
             return False
+        self._parts.append(part)
+        self._size += len(part)
         self._timestamp = packet.timestamp
-        if sum(map(len, self._parts)) > _MAX_FRAME_BYTES:
+        if self._size > _MAX_FRAME_BYTES:
             self.lose()
             return False
         return True
 
     def _finish(self) -> WholeFrame:
         frame = WholeFrame(b"".join(self._parts), self._timestamp)
-        self._parts.clear()
+        self._clear()
         return frame
+
+    def _clear(self) -> None:
+        self._parts.clear()
+        self._size = 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reactor_runtime.media.encoded_frame import Codec
 
 _MICROSECONDS = Fraction(1, 1_000_000)
-_OPUS_RATE = 48_000
+_OPUS_RATE = Codec.OPUS.clock_rate
 _MAX_SILENCE = _OPUS_RATE // 5  # longer gaps are pauses, not losses
 _MAX_PIXELS = 4096 * 2304
 
@@ -109,6 +109,4 @@ class SoundDecoder:
 
 def make_decoder(codec: Codec, sample_rate: int | None) -> FrameDecoder:
     """Return a decoder for one inbound stream; *sample_rate* (Hz) is the model's, for sound."""
-    if codec is Codec.OPUS:
-        return SoundDecoder(sample_rate or _OPUS_RATE)
-    return PictureDecoder(codec)
+    return PictureDecoder(codec) if codec.is_video else SoundDecoder(sample_rate or _OPUS_RATE)

@@ -81,6 +81,8 @@ def read_servers(entries: Sequence[Mapping[str, Any]]) -> tuple[IceServer, ...]:
 def queries_of(servers: Sequence[IceServer]) -> IceQueries:
     """Return whom to ask: the first STUN and the first TURN server of *servers*.
 
+    STUN over TLS (``stuns:``) is for clients alone: it is handed to them and not asked.
+
     Raises:
         OfferError: A URI is malformed.
     """

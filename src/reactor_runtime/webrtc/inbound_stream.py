@@ -3,7 +3,6 @@
 import struct
 
 from reactor_runtime.clock import Clock
-from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.webrtc.frame_assembler import FrameAssembler
 from reactor_runtime.webrtc.frame_decoders import EncodedInput
 from reactor_runtime.webrtc.inbound_feedback import InboundFeedback
@@ -26,10 +25,10 @@ class InboundStream:
     def __init__(
         self, ssrc: int, choice: CodecChoice, feedback: InboundFeedback, clock: Clock
     ) -> None:
-        is_video = choice.codec is not Codec.OPUS
+        is_video = choice.codec.is_video
         self.ssrc, self._choice = ssrc, choice
         self._feedback, self._clock = feedback, clock
-        self.remote = RemoteClock(90_000 if is_video else 48_000, clock)
+        self.remote = RemoteClock(choice.codec.clock_rate, clock)
         self.reception = Reception(ssrc, self.remote, clock)
         self._order = ReorderBuffer(
             patience_s=0.25 if is_video else 0.06, capacity=512 if is_video else 32
@@ -47,7 +46,7 @@ class InboundStream:
         if packet.payload_type == self._choice.rtx_payload_type:
             if len(packet.payload) < 3:
                 return []
-            (number,) = struct.unpack_from("!H", packet.payload)
+            (number,) = struct.unpack_from("!H", packet.payload)  # it had before (RFC 4588)
             packet = packet._replace(sequence=number, payload=packet.payload[2:])
         elif packet.payload_type == self._choice.payload_type:
             self.reception.note(packet)

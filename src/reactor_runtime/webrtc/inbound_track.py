@@ -100,15 +100,16 @@ class InboundTrack:
 
     def _open_decoder(self, codec: Codec) -> MediaDecoder:
         if self._decoder is None:
-            track, is_video = self._plan.input, codec is not Codec.OPUS
+            track = self._plan.input
             assert track is not None
             self._decoder = MediaDecoder(
                 make_decoder(codec, track.sample_rate),
                 self._deliver,
                 self._start_anew,
-                capacity=_PICTURES_WAITING if is_video else _SOUNDS_WAITING,
-                keep=1 if is_video else _SOUNDS_WAITING,
+                capacity=_PICTURES_WAITING if codec.is_video else _SOUNDS_WAITING,
+                keep=1 if codec.is_video else _SOUNDS_WAITING,
             )
+            self._decoder.start()
         return self._decoder
 
     def _start_anew(self) -> None:

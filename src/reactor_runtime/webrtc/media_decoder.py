@@ -17,6 +17,8 @@ _STOP_S = 1.0
 class MediaDecoder:
     """Takes encoded frames on the event loop and delivers decoded ones there.
 
+    A life of its own: ``start``, then ``stop``, once each.
+
     Nothing in it grows: when *capacity* encoded frames wait, all are dropped and only a key frame
     helps; of decoded ones, the newest *keep* wait for the loop. Pictures that are outdated before
     they are converted are not converted.
@@ -43,6 +45,9 @@ class MediaDecoder:
         self._stopped = asyncio.Event()
         self.dropped = 0
         self._thread = threading.Thread(target=self._run, name="inbound-decoder", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def put(self, frame: EncodedInput) -> bool:

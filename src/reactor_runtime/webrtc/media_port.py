@@ -6,6 +6,7 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.webrtc.aiortc_hooks import DtlsTransport, IceAgent, backlog_bytes
 from reactor_runtime.webrtc.local_addresses import is_near
 
+_RTCP_TYPES = range(192, 224)  # second byte; no RTP packet has one of these (RFC 5761)
 _RTCP_PER_S = 500  # a browser on a bad link sends some 50 for each track
 
 
@@ -67,7 +68,7 @@ class MediaPort:
         """Take a packet as it came from the network; what does not decrypt is dropped."""
         if len(packet) < 12 or self._dtls is None:
             return
-        is_rtcp = 192 <= packet[1] <= 223
+        is_rtcp = packet[1] in _RTCP_TYPES
         if self._is_too_many(is_rtcp):
             return
         plain = self._dtls.unprotect(packet, is_rtcp=is_rtcp)

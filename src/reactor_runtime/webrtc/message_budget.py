@@ -7,6 +7,9 @@ class MessageBudget:
     """A token bucket of messages and bytes; a second's worth may come at once.
 
     What exceeds it is not dropped but read later: the peer's own flow control slows it down.
+
+    Attributes:
+        waits: How often the peer had to wait.
     """
 
     def __init__(self, clock: Clock, *, messages_per_s: float, bytes_per_s: float) -> None:

@@ -210,16 +210,15 @@ def _choose(section: MediaSection, *, brings: bool) -> CodecChoice | None:
 def _choice(
     codec: Codec, offered: OfferedCodec, codecs: Sequence[OfferedCodec], *, brings: bool
 ) -> CodecChoice:
-    wanted: tuple[str, ...] = () if codec is Codec.OPUS else _VIDEO_FEEDBACK
+    wanted: tuple[str, ...] = _VIDEO_FEEDBACK if codec.is_video else ()
     if brings and _TRANSPORT_FEEDBACK in offered.feedback:
         wanted = (*(form for form in wanted if form != "goog-remb"), _TRANSPORT_FEEDBACK)
     rtx = (c for c in codecs if c.name.lower() == "rtx")
     repeats = (c for c in rtx if c.parameters.get("apt") == str(offered.payload_type))
-    is_video = codec is not Codec.OPUS
     return CodecChoice(
         codec=codec,
         payload_type=offered.payload_type,
-        rtx_payload_type=next((c.payload_type for c in repeats), None) if is_video else None,
+        rtx_payload_type=next((c.payload_type for c in repeats), None) if codec.is_video else None,
         parameters=_parameters(codec, offered),
         feedback=tuple(form for form in wanted if form in offered.feedback),
     )
@@ -245,7 +244,7 @@ def _is_baseline(codec: OfferedCodec, profile: str) -> bool:
 
 
 def _is_opus(codec: OfferedCodec) -> bool:
-    return codec.name.lower() == "opus" and codec.clock_rate == 48_000
+    return codec.name.lower() == "opus" and codec.clock_rate == Codec.OPUS.clock_rate
 
 
 _ACCEPTED = {

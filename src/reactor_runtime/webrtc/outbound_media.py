@@ -6,7 +6,6 @@ from typing import Any
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.log import get_logger
-from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.webrtc.broadcast import Broadcasts
 from reactor_runtime.webrtc.media_port import MediaPort
 from reactor_runtime.webrtc.negotiation import SectionPlan
@@ -62,7 +61,7 @@ class OutboundMedia:
         self._by_ssrc[track.ids.ssrc] = track
         if track.ids.rtx is not None:
             self._repeat_ssrcs.add(track.ids.rtx)
-        if choice.codec is not Codec.OPUS:
+        if choice.codec.is_video:
             can_pad = choice.rtx_payload_type is not None
             self._control = self._control or RungControl(can_pad=can_pad)
             track.padding = self._control.padding
@@ -105,8 +104,7 @@ class OutboundMedia:
         for track in filter(None, map(self._by_ssrc.get, part.ssrcs)):
             track.counters.estimate_bps = part.bitrate
         if self._control is not None:
-            octets = sum(track.counters.all_octets for track in self.tracks.values())
-            rate = self._sent.update(octets, now)
+            rate = self._sent.update(self._octets, now)
             self._control.note_estimate(part.bitrate, rate, now)
             self._follow(now)
 
@@ -121,6 +119,10 @@ class OutboundMedia:
     @property
     def _packets(self) -> int:
         return sum(each.counters.packets for each in self.tracks.values() if each.kind == "video")
+
+    @property
+    def _octets(self) -> int:
+        return sum(each.counters.all_octets for each in self.tracks.values())
 
     def _follow(self, now: float) -> None:
         """Let time pass for the control, and give every track the rung it says."""
@@ -143,7 +145,7 @@ class OutboundMedia:
         for track in self.tracks.values():
             track.report()
         now = self._clock.now()
-        self._sent.update(sum(each.counters.all_octets for each in self.tracks.values()), now)
+        self._sent.update(self._octets, now)
         self._follow(now)
 
     def stats(self) -> Mapping[str, Any]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reactor_runtime.clock import Clock
-from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
-from reactor_runtime.webrtc.broadcast import Broadcast, Picture
+from reactor_runtime.media.encoded_frame import EncodedFrame
+from reactor_runtime.webrtc.broadcast import Broadcast, PacketizedFrame
 from reactor_runtime.webrtc.footing import Footing
 from reactor_runtime.webrtc.media_port import MediaPort
 from reactor_runtime.webrtc.negotiation import SectionPlan
@@ -104,7 +104,7 @@ class OutboundTrack:
     @property
     def kind(self) -> str:
         """``video`` or ``audio``."""
-        return "audio" if self._broadcast.codec is Codec.OPUS else "video"
+        return "video" if self._broadcast.codec.is_video else "audio"
 
     @property
     def flow(self) -> Flow:
@@ -155,7 +155,7 @@ class OutboundTrack:
             self.counters.climbs += not is_lower
         return True
 
-    def _pad(self, picture: Picture, now: float) -> None:
+    def _pad(self, picture: PacketizedFrame, now: float) -> None:
         size = int(self.padding(now) * picture.size_bytes)
         if size > 0 and not picture.is_key:  # which is a burst by itself
             packets = self._stream.padding(size, now)

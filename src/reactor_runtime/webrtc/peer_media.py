@@ -72,7 +72,7 @@ class PeerMedia:
             if plan.output is not None:
                 self._add_output(plan)
             if plan.input is not None:
-                self._add_input(plan, plan.input.name, port)
+                self._add_input(plan, plan.input.name)
         port.on_packet = self.handle
 
     def _add_output(self, plan: SectionPlan) -> None:
@@ -80,12 +80,12 @@ class PeerMedia:
         track = self._out.add(plan, cname=needs.cname, max_backlog_bytes=needs.max_backlog_bytes)
         self._ids[plan.section.mid] = track.ids
 
-    def _add_input(self, plan: SectionPlan, name: str, port: MediaPort) -> None:
+    def _add_input(self, plan: SectionPlan, name: str) -> None:
         assert plan.choice is not None
         wants, deliver = self._needs.wants, self._needs.deliver
         track = InboundTrack(
             plan,
-            port,
+            self._port,
             clock=self._needs.clock,
             wanted=lambda: wants(name),
             deliver=lambda frame: deliver(name, frame),

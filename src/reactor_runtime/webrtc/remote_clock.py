@@ -1,10 +1,10 @@
 """RemoteClock: from the time stamps of one inbound stream to wall time."""
 
 from reactor_runtime.clock import Clock
+from reactor_runtime.webrtc.ntp_time import from_ntp, middle_bits
 from reactor_runtime.webrtc.rtcp_packets import SenderReport
 from reactor_runtime.webrtc.rtp_packet import Unwrapper
 
-_NTP_EPOCH_S = 2_208_988_800  # from 1900 to 1970
 _MAX_SKEW_S = 3600.0
 
 
@@ -40,7 +40,7 @@ class RemoteClock:
         wall_s = self._clock.wall()
         if self._report is not None:
             since_s = (self.unwrap(timestamp) - self._reported_stamp) / self.rate
-            captured_s = self._report.ntp_time / 2**32 - _NTP_EPOCH_S + since_s
+            captured_s = from_ntp(self._report.ntp_time) + since_s
             if abs(captured_s - wall_s) < _MAX_SKEW_S:
                 return int(captured_s * 1e6)
         return int(wall_s * 1e6)
@@ -50,4 +50,4 @@ class RemoteClock:
         if self._report is None:
             return (0, 0)
         age = int((self._clock.now() - self._heard_at) * 65536)
-        return (self._report.ntp_time >> 16 & 0xFFFFFFFF, min(age, 0xFFFFFFFF))
+        return (middle_bits(self._report.ntp_time), min(age, 0xFFFFFFFF))

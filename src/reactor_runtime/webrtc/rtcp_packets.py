@@ -4,15 +4,9 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_SENDER_REPORT, _RECEIVER_REPORT, _SDES, _BYE, _TRANSPORT_FEEDBACK, _PAYLOAD_FEEDBACK = (
-    200,
-    201,
-    202,
-    203,
-    205,
-    206,
-)
-_NACK = 1
+_SENDER_REPORT, _RECEIVER_REPORT, _SDES = 200, 201, 202
+_TRANSPORT_FEEDBACK, _PAYLOAD_FEEDBACK = 205, 206
+_NACK, _ARRIVALS = 1, 15
 _PLI, _FIR, _APPLICATION = 1, 4, 15
 _BLOCK = struct.Struct("!IIIIII")
 _REMB_HEAD = b"REMB"
@@ -79,13 +73,7 @@ class BitrateEstimate(NamedTuple):
     ssrcs: tuple[int, ...]
 
 
-class Goodbye(NamedTuple):
-    """Streams that have ended."""
-
-    ssrcs: tuple[int, ...]
-
-
-RtcpPacket = SenderReport | ReceiverReport | Nack | KeyRequest | BitrateEstimate | Goodbye
+RtcpPacket = SenderReport | ReceiverReport | Nack | KeyRequest | BitrateEstimate
 
 
 def parse_rtcp(packet: bytes) -> list[RtcpPacket]:
@@ -116,8 +104,6 @@ def _parse_part(kind: int, count: int, body: bytes) -> Iterable[RtcpPacket]:
             return (SenderReport(ssrc, ntp_time, rtp_time, packets, octets, blocks),)
         if kind == _RECEIVER_REPORT:
             return (ReceiverReport(struct.unpack_from("!I", body)[0], _blocks(body[4:], count)),)
-        if kind == _BYE:
-            return (Goodbye(struct.unpack_from(f"!{count}I", body)),)
         if kind == _TRANSPORT_FEEDBACK and count == _NACK:
             return (_parse_nack(body),)
         if kind == _PAYLOAD_FEEDBACK:
@@ -204,11 +190,6 @@ def write_description(ssrc: int, cname: str) -> bytes:
     return _part(_SDES, 1, chunk + b"\0" * (-len(chunk) % 4))
 
 
-def write_goodbye(ssrcs: Sequence[int]) -> bytes:
-    """Return the end of up to 31 streams."""
-    return _part(_BYE, len(ssrcs), struct.pack(f"!{len(ssrcs)}I", *ssrcs))
-
-
 def write_nack(ssrc: int, media_ssrc: int, sequences: Iterable[int]) -> bytes:
     """Return a request to send packets (16-bit sequence numbers) of *media_ssrc* again."""
     body = struct.pack("!II", ssrc, media_ssrc)
@@ -220,6 +201,11 @@ def write_nack(ssrc: int, media_ssrc: int, sequences: Iterable[int]) -> bytes:
         body += struct.pack("!HH", first, mask)
         pending = pending[1 + len(near) :]
     return _part(_TRANSPORT_FEEDBACK, _NACK, body)
+
+
+def write_arrivals(body: bytes) -> bytes:
+    """Return the transport-wide feedback that *body*, of whole words, is the content of."""
+    return _part(_TRANSPORT_FEEDBACK, _ARRIVALS, body)
 
 
 def write_key_request(ssrc: int, media_ssrc: int) -> bytes:

@@ -3,8 +3,7 @@
 import secrets
 from collections.abc import Sequence
 
-from reactor_runtime.media.encoded_frame import Codec
-from reactor_runtime.webrtc.broadcast import Picture
+from reactor_runtime.webrtc.broadcast import PacketizedFrame
 from reactor_runtime.webrtc.negotiation import SectionPlan
 from reactor_runtime.webrtc.rtp_writer import RepeatWriter, RtpWriter
 from reactor_runtime.webrtc.seam import Seam
@@ -25,11 +24,11 @@ class RtpStream:
         choice, mid = plan.choice, plan.section.mid
         assert choice is not None
         ssrc, rtx = secrets.randbits(32) | 1, None
-        self._is_video = choice.codec is not Codec.OPUS
+        self._is_video = choice.codec.is_video
         self._writer = RtpWriter(ssrc, choice.payload_type, mid, plan.extensions)
         self._repeats: RepeatWriter | None = None
         if choice.rtx_payload_type is not None:
-            rtx = ssrc ^ 0x5A5A5A5A
+            rtx = ssrc ^ 0x5A5A5A5A  # any other number
             self._repeats = RepeatWriter(rtx, choice.rtx_payload_type, mid, plan.extensions)
         self._sent = SentPictures()
         self._seam = Seam(choice.codec)
@@ -43,7 +42,7 @@ class RtpStream:
         """Note that the next picture comes from another encoder."""
         self._seam.open()
 
-    def packets(self, picture: Picture, now_s: float) -> list[bytes]:
+    def packets(self, picture: PacketizedFrame, now_s: float) -> list[bytes]:
         """Return the RTP packets of *picture*."""
         picture = self._seam.join(picture)
         if self._is_video:

@@ -6,7 +6,7 @@ A rung has picture ids of its own, and its key frame may show the moment that wa
 from dataclasses import replace
 
 from reactor_runtime.media.encoded_frame import Codec
-from reactor_runtime.webrtc.broadcast import Picture
+from reactor_runtime.webrtc.broadcast import PacketizedFrame
 from reactor_runtime.webrtc.packetizer import vp8_picture_id, with_vp8_picture_id
 
 _TIMES, _HALF = 1 << 32, 1 << 31
@@ -20,13 +20,13 @@ class Seam:
         self._has_ids = codec is Codec.VP8
         self._is_open = False
         self._shift = 0  # of picture ids
-        self._last: Picture | None = None  # as it was sent
+        self._last: PacketizedFrame | None = None  # as it was sent
 
     def open(self) -> None:
         """Note that the next picture is of another rung."""
         self._is_open = self._last is not None
 
-    def join(self, picture: Picture) -> Picture:
+    def join(self, picture: PacketizedFrame) -> PacketizedFrame:
         """Return *picture* as it follows the one before."""
         if not picture.payloads:
             return picture
@@ -40,7 +40,7 @@ class Seam:
         self._last = picture
         return picture
 
-    def _after(self, last: Picture, picture: Picture) -> Picture:
+    def _after(self, last: PacketizedFrame, picture: PacketizedFrame) -> PacketizedFrame:
         if self._has_ids:
             own, before = vp8_picture_id(picture.payloads[0]), vp8_picture_id(last.payloads[0])
             self._shift = (before + 1 - own) % _PICTURE_IDS

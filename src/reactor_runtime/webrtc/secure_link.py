@@ -176,11 +176,10 @@ class SecureLink:
         answered = await self._agent.answers(timeout_s)
         return answered or self._agent.heard_at > before
 
-    async def close(self, *, drain: bool = True) -> None:
-        """Tell the peer and let go of everything. *drain*: what is queued may still leave."""
+    async def close(self) -> None:
+        """Let what is queued leave, tell the peer, and let go of everything."""
         try:
-            if drain:
-                await self._drain()
+            await self._drain()
             await self._sctp.stop()
             await self._dtls.stop()
             await self._agent.close()

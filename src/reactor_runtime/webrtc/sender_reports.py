@@ -2,21 +2,14 @@
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.media.encoded_frame import Codec
-from reactor_runtime.webrtc.broadcast import Picture
+from reactor_runtime.webrtc.broadcast import PacketizedFrame
+from reactor_runtime.webrtc.ntp_time import middle_bits, to_ntp
 from reactor_runtime.webrtc.rtcp_packets import (
     ReportBlock,
     SenderReport,
     write_description,
     write_sender_report,
 )
-
-_NTP_EPOCH_S = 2_208_988_800  # from 1900 to 1970
-_CLOCK_RATES = {Codec.VP8: 90_000, Codec.H264: 90_000, Codec.OPUS: 48_000}
-
-
-def ntp_time(wall_s: float) -> int:
-    """Return seconds since 1970 as a 64-bit NTP time."""
-    return int((wall_s + _NTP_EPOCH_S) * (1 << 32))
 
 
 class SenderReports:
@@ -28,11 +21,11 @@ class SenderReports:
 
     def __init__(self, ssrc: int, codec: Codec, cname: str, clock: Clock) -> None:
         self._ssrc, self._cname, self._clock = ssrc, cname, clock
-        self._rate = _CLOCK_RATES[codec]
-        self._last: Picture | None = None
+        self._rate = codec.clock_rate
+        self._last: PacketizedFrame | None = None
         self._packets = self._octets = 0
 
-    def count(self, picture: Picture) -> None:
+    def count(self, picture: PacketizedFrame) -> None:
         """Note that *picture* was sent."""
         self._last = picture
         self._packets += len(picture.payloads)
@@ -45,7 +38,7 @@ class SenderReports:
         since = self._clock.now() - self._last.presented_at
         report = SenderReport(
             ssrc=self._ssrc,
-            ntp_time=ntp_time(self._clock.wall()),
+            ntp_time=to_ntp(self._clock.wall()),
             rtp_time=self._last.timestamp + int(since * self._rate),
             packets=self._packets,
             octets=self._octets,
@@ -56,6 +49,6 @@ class SenderReports:
         """Return the seconds a packet takes to the viewer and back, as *block* shows."""
         if not block.last_report:
             return None
-        now = ntp_time(self._clock.wall()) >> 16 & 0xFFFFFFFF
+        now = middle_bits(to_ntp(self._clock.wall()))
         units = (now - block.last_report - block.delay) & 0xFFFFFFFF
         return units / 65536 if units < 1 << 24 else None

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reactor_runtime.webrtc.broadcast import Picture
+from reactor_runtime.webrtc.broadcast import PacketizedFrame
 
 _PICTURES = 64
 _REPEATS_PER_S = 400
@@ -25,16 +25,16 @@ class SentPictures:
     """The last pictures and the number of their first packet. Payloads are not copied."""
 
     def __init__(self) -> None:
-        self._sent: deque[tuple[int, Picture]] = deque(maxlen=_PICTURES)
+        self._sent: deque[tuple[int, PacketizedFrame]] = deque(maxlen=_PICTURES)
         self._window, self._repeats, self._looks = 0.0, 0, 0
         self._repeated_at: dict[int, float] = {}
 
-    def add(self, first_sequence: int, picture: Picture) -> None:
+    def add(self, first_sequence: int, picture: PacketizedFrame) -> None:
         """Remember *picture*, whose first packet had number *first_sequence*."""
         self._sent.append((first_sequence, picture))
 
     @property
-    def last(self) -> tuple[int, Picture] | None:
+    def last(self) -> tuple[int, PacketizedFrame] | None:
         """The last picture and the number of its first packet."""
         return self._sent[-1] if self._sent else None
 

@@ -37,8 +37,6 @@ from reactor_runtime.webrtc.session_offer import SessionOffer, parse_offer
 from reactor_runtime.webrtc.staged_answer import StagedAnswer
 from reactor_runtime.webrtc.web_rtc_settings import WebRtcSettings
 
-__all__ = ["LEGACY_ID", "OfferOverrides", "Signaling"]
-
 _MAX_WAIT_S = 1.0
 _TICK_S = 1.0
 _CLOSE_S = 3.0

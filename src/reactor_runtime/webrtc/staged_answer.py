@@ -6,22 +6,13 @@ from reactor_runtime.errors import NegotiationError
 
 
 class StagedAnswer:
-    """Empty until ``stage`` or ``fail``; empty again once it was taken.
-
-    Attributes:
-        is_settled: Whether the answer, or a failure, has been put in.
-    """
+    """Empty until ``stage`` or ``fail``; empty again once it was taken."""
 
     def __init__(self, connection_id: int) -> None:
         self._connection_id = connection_id
         self._settled = asyncio.Event()
         self._sdp: str | None = None
         self._failure: str | None = None
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the answer, or a failure, has been put in."""
-        return self._settled.is_set()
 
     def stage(self, sdp: str) -> None:
         """Put the answer in."""
@@ -39,7 +30,7 @@ class StagedAnswer:
         Raises:
             NegotiationError: No connection comes of the offer.
         """
-        if wait_s > 0 and not self.is_settled:
+        if wait_s > 0 and not self._settled.is_set():
             try:
                 async with asyncio.timeout(wait_s):
                     await self._settled.wait()

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.webrtc.media_port import MediaPort
+from reactor_runtime.webrtc.rtcp_packets import write_arrivals
 from reactor_runtime.webrtc.rtp_packet import RtpPacket, Unwrapper
 
 _TICKS_PER_S = 4000
@@ -68,7 +69,7 @@ class TransportFeedback:
         body += b"".join(_chunks(statuses)) + b"".join(steps)
         body += b"\0" * (-len(body) % 4)
         self._messages += 1
-        return struct.pack("!BBH", 0x80 | 15, 205, len(body) // 4) + body
+        return write_arrivals(body)
 
 
 class ArrivalReports:

@@ -22,8 +22,10 @@ from reactor_runtime.errors import (
     UnknownConnectionError,
 )
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.webrtc.connection_ids import LEGACY_ID
 from reactor_runtime.webrtc.local_addresses import list_addresses
-from reactor_runtime.webrtc.signaling import LEGACY_ID, OfferOverrides, Signaling
+from reactor_runtime.webrtc.offer_overrides import OfferOverrides
+from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.webrtc.web_rtc_settings import IceServer
 
 MakeSignaling = Callable[..., Signaling]

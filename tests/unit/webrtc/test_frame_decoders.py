@@ -128,9 +128,11 @@ class Collected:
 
     def decoder(self, codec: Codec, **bounds: int) -> MediaDecoder:
         options = {"capacity": 12, "keep": 1, **bounds}
-        return MediaDecoder(
+        decoder = MediaDecoder(
             make_decoder(codec, 48_000), self.frames.append, self.note_broken, **options
         )
+        decoder.start()
+        return decoder
 
     def note_broken(self) -> None:
         self.broken += 1

@@ -1,9 +1,9 @@
 from reactor_runtime.testing.fake_clock import FakeClock
+from reactor_runtime.webrtc.ntp_time import to_ntp
 from reactor_runtime.webrtc.reception import Reception
 from reactor_runtime.webrtc.remote_clock import RemoteClock
 from reactor_runtime.webrtc.rtcp_packets import SenderReport
 from reactor_runtime.webrtc.rtp_packet import RtpPacket
-from reactor_runtime.webrtc.sender_reports import ntp_time
 
 
 def packet(sequence: int, timestamp: int) -> RtpPacket:
@@ -46,7 +46,7 @@ def test_capture_times_are_the_senders_once_it_has_told_its_clock() -> None:
     remote = RemoteClock(90_000, clock)
     assert remote.capture_time_us(2**32 - 90_000) == int(clock.wall() * 1e6)
     theirs = clock.wall() - 12.5
-    remote.note_report(SenderReport(9, ntp_time(theirs), 2**32 - 90_000, 1, 1))
+    remote.note_report(SenderReport(9, to_ntp(theirs), 2**32 - 90_000, 1, 1))
     later = remote.capture_time_us(45_000)  # 1.5 s later, past the wrap
     assert abs(later - (theirs + 1.5) * 1e6) < 10
 
@@ -54,7 +54,7 @@ def test_capture_times_are_the_senders_once_it_has_told_its_clock() -> None:
 def test_a_clock_that_is_hours_off_is_not_believed() -> None:
     clock = FakeClock()
     remote = RemoteClock(90_000, clock)
-    remote.note_report(SenderReport(9, ntp_time(0.0), 0, 1, 1))
+    remote.note_report(SenderReport(9, to_ntp(0.0), 0, 1, 1))
     assert remote.capture_time_us(0) == int(clock.wall() * 1e6)
 
 

@@ -3,7 +3,7 @@ import struct
 from tests.unit.webrtc.offers import offer, video
 from tests.unit.webrtc.viewer import VIDEO
 
-from reactor_runtime.webrtc.broadcast import Picture
+from reactor_runtime.webrtc.broadcast import PacketizedFrame
 from reactor_runtime.webrtc.negotiation import SectionPlan, negotiate
 from reactor_runtime.webrtc.rtp_packet import parse_rtp
 from reactor_runtime.webrtc.rtp_stream import RtpStream
@@ -17,9 +17,9 @@ def plan(section: str = video("mid7") + STAMP) -> SectionPlan:
     return negotiate(parsed, None, [VIDEO]).sections[0]
 
 
-def picture(*payloads: bytes, timestamp: int = 90_000, is_key: bool = True) -> Picture:
+def picture(*payloads: bytes, timestamp: int = 90_000, is_key: bool = True) -> PacketizedFrame:
     size = sum(map(len, payloads))
-    return Picture(
+    return PacketizedFrame(
         payloads=payloads, timestamp=timestamp, presented_at=0.0, is_key=is_key, size_bytes=size
     )
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 import pytest
 
 from reactor_runtime.media.encoded_frame import Codec
-from reactor_runtime.webrtc.broadcast import Picture
+from reactor_runtime.webrtc.broadcast import PacketizedFrame
 from reactor_runtime.webrtc.packetizer import Vp8Packetizer, make_packetizer, vp8_picture_id
 from reactor_runtime.webrtc.seam import Seam
 
 
-def picture(payloads: Sequence[bytes], timestamp: int) -> Picture:
-    return Picture(
+def picture(payloads: Sequence[bytes], timestamp: int) -> PacketizedFrame:
+    return PacketizedFrame(
         payloads=payloads,
         timestamp=timestamp,
         presented_at=0.0,
