@@ -78,7 +78,7 @@ export class Connection extends EventTarget {
     while (!signal.aborted) {
       try {
         const descriptor = await this.#findSession(signal, past);
-        if (!descriptor) return;
+        if (!descriptor || signal.aborted) return;
         await this.#join(descriptor, past, signal);
         backOff.reset();
         if (await this.#watch(signal, past)) return;
@@ -133,10 +133,10 @@ export class Connection extends EventTarget {
     this.#tell("found", { descriptor });
     const sessionId = descriptor.session_id;
     const iceServers = await this.#server.iceServers(sessionId);
+    signal.throwIfAborted(); // the page was closed or opened anew meanwhile: nobody would end this peer
     const tracks = descriptor.capabilities?.tracks ?? [];
     const peer = new Peer(this.#server, sessionId, tracks, iceServers);
     this.#peer = peer;
-    signal.addEventListener("abort", () => peer.close(), { once: true });
     for (const type of ["track", "message", "problem", "moderated", "unsteady"]) {
       peer.addEventListener(type, ({ detail }) => this.#tell(type, detail));
     }

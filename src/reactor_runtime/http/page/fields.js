@@ -1,8 +1,9 @@
 // A control for one argument of a command, whatever its kind.
 //
-// Every kind is a function (field, {id, onInput, onCommit}) → {element, read(), write(value)}:
-// onInput while the value moves (sliders), onCommit when the person is done with it. read() throws
-// FieldProblem when what stands there is not a value.
+// Every kind is a function (field, {id, onInput, onCommit, onProblem, uploads}) → {element, read(),
+// write(value)}: onInput while the value moves (sliders), onCommit when the person is done with it,
+// onProblem with words for what is wrong. read() throws FieldProblem when what stands there is not
+// a value.
 
 import { makeChoice } from "./choice_field.js";
 import { makeFile } from "./file_field.js";
@@ -26,11 +27,11 @@ const KINDS = {
 let count = 0;
 
 /**
- * A labelled field: `{element, field, read, write, reset, showProblem}`. `read()` gives undefined
- * when the argument may be left out and was not touched. `actions` go beside the control; `uploads`
- * sends files ahead.
+ * A labelled field: `{element, field, read, current, write, showProblem}`. `current()` gives what
+ * stands there; `read()` gives undefined when the argument may be left out and was not touched.
+ * `actions` go beside the control; `uploads` sends files ahead.
  */
-export function makeField(field, { onInput, onCommit, uploads, actions = [], hideLabel = false }) {
+export function makeField(field, { onInput, onCommit, uploads, actions = [] }) {
   count += 1;
   const id = `field-${count}`;
   let touched = false;
@@ -54,7 +55,7 @@ export function makeField(field, { onInput, onCommit, uploads, actions = [], hid
   });
   const reset = h("button", { type: "button", class: "reset", hidden: true, title: "Back to the default" }, "Reset");
   const none = field.nullable ? makeNone(field, touch(onCommit)) : null;
-  const label = hideLabel ? h("span") : h("label", { for: id, class: "label" }, field.label);
+  const label = h("label", { for: id, class: "label" }, field.label);
 
   const element = h(
     "div",
@@ -66,7 +67,6 @@ export function makeField(field, { onInput, onCommit, uploads, actions = [], hid
   );
   const input = control.element.querySelector(`#${id}`) ?? control.element;
   if (field.description) input.setAttribute("aria-describedby", `${id}-hint`);
-  if (hideLabel) input.setAttribute("aria-label", field.label);
 
   function showProblem(text) {
     problem.hidden = !text;
@@ -107,11 +107,6 @@ export function makeField(field, { onInput, onCommit, uploads, actions = [], hid
       return control.read();
     },
     current: () => (none?.isOn() ? null : control.read()),
-    clear() {
-      touched = false;
-      write(field.default);
-      control.clear?.();
-    },
   };
 }
 

@@ -3,14 +3,8 @@
 
 import { h, icon } from "./element.js";
 import { FieldProblem } from "./field_problem.js";
+import { sizeWords } from "./file_facts.js";
 import { fileWords } from "./words.js";
-
-export function sizeWords(bytes) {
-  const units = ["bytes", "kB", "MB", "GB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
-  const value = bytes / 1000 ** power;
-  return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[power]}`;
-}
 
 /** Make `zone` take what is dropped onto it; `take` gets the files. */
 export function takeDrops(zone, take) {
@@ -124,8 +118,5 @@ export function makeFile(field, { id, onCommit, onProblem, uploads }) {
       return isMany ? rows.map((row) => row.file) : rows[0].file;
     },
     write() {}, // a browser lets nobody preset a file
-    clear() {
-      for (const row of rows) remove(row);
-    },
   };
 }

@@ -1,7 +1,7 @@
 // The activity feed: what was sent, what came back, what the model says to everybody.
 
 import { h } from "./element.js";
-import { sizeWords } from "./file_field.js";
+import { sizeWords } from "./file_facts.js";
 import { humanName } from "./schema.js";
 
 const MAX_ENTRIES = 200;

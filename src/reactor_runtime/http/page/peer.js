@@ -190,12 +190,9 @@ export class Peer extends EventTarget {
     const state = this.#pc.connectionState;
     clearTimeout(this.#timers.unsteady);
     this.#tell("unsteady", state === "disconnected");
-    if (state === "failed" || state === "closed") {
-      this.#lose({ ended: false, reason: "the network path was lost" });
-    } else if (state === "disconnected") {
-      const give_up = () => this.#lose({ ended: false, reason: "the network path was lost" });
-      this.#timers.unsteady = setTimeout(give_up, UNSTEADY_MS);
-    }
+    const giveUp = () => this.#lose({ ended: false, reason: "the network path was lost" });
+    if (state === "failed" || state === "closed") giveUp();
+    else if (state === "disconnected") this.#timers.unsteady = setTimeout(giveUp, UNSTEADY_MS);
   }
 
   #send(label, frame) {

@@ -18,18 +18,30 @@ async function openDevice(kind) {
 /** Plays `file` in a loop and returns its track of `kind`; works without any device. */
 async function openFile(file, kind) {
   const player = h("video", { loop: true, playsinline: true });
-  player.muted = kind === "video";
-  player.src = URL.createObjectURL(file);
-  await player.play();
-  const capture = player.captureStream ?? player.mozCaptureStream;
-  if (!capture) throw new Error("this browser cannot send a file");
-  const track = capture.call(player).getTracks().find((found) => found.kind === kind);
-  if (!track) throw new Error(`the file has no ${kind}`);
-  track.addEventListener("page-stop", () => {
+  const stopPlaying = () => {
     player.pause();
     URL.revokeObjectURL(player.src);
-  });
-  return track;
+  };
+  player.muted = kind === "video";
+  player.src = URL.createObjectURL(file);
+  try {
+    await player.play();
+    const capture = player.captureStream ?? player.mozCaptureStream;
+    if (!capture) throw new Error("this browser cannot send a file");
+    const track = capture.call(player).getTracks().find((found) => found.kind === kind);
+    if (!track) throw new Error(`the file has no ${kind}`);
+    track.addEventListener("page-stop", stopPlaying);
+    return track;
+  } catch (error) {
+    stopPlaying();
+    throw error;
+  }
+}
+
+/** Let go of a device, or of the player of a file. */
+function release(media) {
+  media.stop();
+  media.dispatchEvent(new Event("page-stop"));
 }
 
 /** One input track: off, or fed by a device or a file. */
@@ -50,7 +62,11 @@ class Input {
     this.#problem = h("p", { class: "problem", role: "alert", hidden: true });
     const accept = kind === "video" ? "video/*" : "audio/*,video/*";
     const file = h("input", { type: "file", accept, class: "file-input", "aria-label": `Send a file to ${name}` });
-    file.addEventListener("change", () => this.#begin(() => openFile(file.files[0], kind)));
+    file.addEventListener("change", () => {
+      const [chosen] = file.files;
+      file.value = ""; // the same file may be chosen again
+      if (chosen) void this.#begin(() => openFile(chosen, kind));
+    });
     this.element = h(
       "div",
       { class: "input", "data-input": name },
@@ -85,7 +101,7 @@ class Input {
       await this.#publisher.send(this.#name, media);
       this.#take(media);
     } catch (error) {
-      media?.stop();
+      if (media) release(media);
       words = error instanceof CallError ? refusalWords(error.code, error.detail) : captureWords(error, this.#what);
       this.#publisher.log.notice(`${humanName(this.#name)}: ${words}`, "error");
     }
@@ -102,8 +118,7 @@ class Input {
   }
 
   #drop() {
-    this.media.stop();
-    this.media.dispatchEvent(new Event("page-stop"));
+    release(this.media);
     this.media = null;
     this.#publisher.stage.showSelf(this.#name, null);
   }

@@ -101,21 +101,15 @@ export class Server {
     return (await this.#json("GET", "schema")).answer ?? {};
   }
 
-  async health() {
-    const response = await this.#fetch("health"); // 503 has a body worth reading too
-    return (await bodyOf(response)) ?? {};
-  }
-
   async metrics() {
     const response = await this.#fetch("metrics");
     if (!response.ok) throw new ServerError(response.status, "no metrics");
     return response.text();
   }
 
-  /** The event stream as a response whose body is read until `signal` aborts. */
+  /** The events after number `since`, as a response whose body is read until `signal` aborts. */
   async events(since, signal) {
-    const path = since === null ? "events" : `events?since=${since}`;
-    const response = await this.#fetch(path, { signal });
+    const response = await this.#fetch(`events?since=${since}`, { signal });
     if (!response.ok) throw new ServerError(response.status, "no events");
     return response;
   }

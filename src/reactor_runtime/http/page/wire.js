@@ -10,7 +10,6 @@ const CONTROL_NUMBERS = {
   ping: 10,
   file_uploaded: 12,
   request_clip: 13,
-  request_recording: 14,
   publish_track: 15,
   pause_track: 16,
   resume_track: 17,
@@ -68,10 +67,9 @@ const CLIP = {
 const CLIP_INITIAL = { session_id: "", kind: "", start_marker: 0, end_marker: 0, now_marker: 0, predicted_ready_at_ms: 0, playlist_url: "" };
 
 function decode(bytes, members) {
-  const message = { requestId: "", kind: 0, type: "none", body: null };
+  const message = { requestId: "", type: "none", body: null };
   for (const field of fields(bytes)) {
     if (field.number === 1) message.requestId = text(field.value);
-    else if (field.number === 2) message.kind = field.value;
     else if (members[field.number]) {
       const [type, names, initial] = members[field.number];
       message.type = type;
@@ -82,7 +80,7 @@ function decode(bytes, members) {
 }
 
 /**
- * Read a frame of the data channel: `{requestId, kind, type, body}` where type is
+ * Read a frame of the data channel: `{requestId, type, body}` where type is
  * "message" ({name, body}), "error" ({code, message}) or "none" (an acknowledgement).
  */
 export function decodeData(bytes) {

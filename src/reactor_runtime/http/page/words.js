@@ -129,7 +129,6 @@ const REFUSALS = {
   unresolved_upload: "The file did not reach the model",
   overloaded: "Too many commands are waiting; it was not run",
   superseded: "A newer one took its place before it could run",
-  rate_limited: "Too many commands in a short time; it was not run",
   session_ended: "The session ended before it was answered",
   publish_refused: "The server did not take this input",
   clip_failed: "There is no clip",

@@ -57,7 +57,7 @@ test("every cut of a message is an error or a shorter message, never another exc
 test("an acknowledgement is a frame without a payload", () => {
   const frame = new Writer().string(1, "data_7").uint(2, 2).finish();
   assert.equal(frame.length, 10);
-  assert.deepEqual(decodeData(frame), { requestId: "data_7", kind: 2, type: "none", body: null });
+  assert.deepEqual(decodeData(frame), { requestId: "data_7", type: "none", body: null });
 });
 
 test("unknown fields and unknown payloads are passed over", () => {
