@@ -14,14 +14,13 @@ from reactor_runtime.errors import BodyTooLargeError, RequestShapeError
 from reactor_runtime.http.body_limits import parse_as, problem, read_object
 from reactor_runtime.http.signaling_bodies import CandidateBody, OfferBody
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.webrtc.connection_ids import ALLOWED, LEGACY_ID
 
 if TYPE_CHECKING:
     from reactor_runtime.webrtc.offer_overrides import OfferOverrides
     from reactor_runtime.webrtc.signaling import Signaling
 
 PREFIX = "/sessions/{session_id}/transport/webrtc"
-LEGACY_ID = 1001  # the one connection of clients that never register one
-ID_RANGE = range(1001, 10_000)
 
 _Body = TypeVar("_Body", bound=BaseModel)
 
@@ -110,7 +109,7 @@ def _connection_id(request: Request) -> int:
     """Return the id in the path, the legacy one where the path has none."""
     text = request.path_params.get("connection_id", str(LEGACY_ID))
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
-    if number not in ID_RANGE:
+    if number not in ALLOWED:
         wanted = "Input should be a whole number from 1001 to 9999"
         raise RequestShapeError([problem("int_range", ("path", "connection_id"), wanted, text)])
     return number
@@ -124,5 +123,5 @@ def _overrides(body: OfferBody) -> "OfferOverrides | None":
     return OfferOverrides(
         ice_servers=body.ice_servers,
         ice_credentials=body.ice_credentials.model_dump() if body.ice_credentials else None,
-        port_range=(body.port_range[0], body.port_range[1]) if body.port_range else None,
+        port_range=body.port_range,
     )

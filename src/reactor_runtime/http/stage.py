@@ -95,8 +95,8 @@ class Stage:
             raise SessionUnavailableError("the model is loading", RETRY_AFTER_S)
         return self._session
 
-    def require(self, session_id: str) -> None:
-        """Check that *session_id* names the running session.
+    def require(self, session_id: str) -> "Session":
+        """Return the running session, which *session_id* must name.
 
         Raises:
             NoSessionError: No session is running.
@@ -105,6 +105,7 @@ class Stage:
         if self._session is None:
             raise NoSessionError
         self._session.require(session_id)
+        return self._session
 
     def need_uploads(self, session_id: str) -> "UploadStore":
         """Return the files of the running session *session_id*.
@@ -113,10 +114,7 @@ class Stage:
             NoSessionError: No session is running.
             UnknownSessionError: Another one is.
         """
-        if self._session is None:
-            raise NoSessionError
-        self._session.require(session_id)
-        return self._session.wiring.uploads
+        return self.require(session_id).wiring.uploads
 
     async def need_signaling(self, session_id: str) -> "Signaling":
         """Return the signalling of the running session *session_id*.

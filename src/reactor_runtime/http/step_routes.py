@@ -2,7 +2,7 @@
 
 import json
 import mimetypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -11,11 +11,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.session.descriptor import SESSION_ID
 
 if TYPE_CHECKING:
     from reactor_runtime.recording.step_shelf import StepShelf
 
-_NEWEST = "00000000-0000-0000-0000-000000000000"
 _RESULT = "result.json"
 
 
@@ -66,13 +66,12 @@ class StepRoutes:
 
     def _session(self, request: Request) -> tuple[str, dict[int, dict[str, int]]]:
         session_id = request.path_params["session_id"]
-        if session_id == _NEWEST:
+        if session_id == SESSION_ID:  # what clients call every session: the newest
             session_id = self._shelf.newest() or session_id
-        found: Any = self._shelf.find(session_id)
+        found = self._shelf.find(session_id)
         if found is None:
             raise HTTPException(404, "no such session, or none any more")
-        known: tuple[str, dict[int, dict[str, int]]] = found
-        return known
+        return found
 
     @property
     def _shelf(self) -> "StepShelf":

@@ -46,6 +46,7 @@ class Canvas:
         scaled = self._scaler.reformat(own, width=width, height=height, format="yuv420p")
         if self._drawn != source.size:
             fill_black(self._frame)
+        # Even, as the chroma planes have half of each.
         corner = (self._size[0] - width) // 4 * 2, (self._size[1] - height) // 4 * 2
         _copy(scaled, self._frame, corner)
 

@@ -1,9 +1,6 @@
 """RecorderThread: records away from everybody who is live, one session after the other."""
 
-import os
-import sys
 import threading
-from contextlib import suppress
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.log import get_logger
@@ -14,9 +11,9 @@ from reactor_runtime.recording.shelf import Shelf
 from reactor_runtime.recording.take import Take
 from reactor_runtime.recording.take_maker import OpenTake, TakeMaker
 from reactor_runtime.recording.tape import Begun, Ended, Item, Rested, Tape
+from reactor_runtime.recording.thread_priority import lower_priority
 
 _JOIN_S = 2.0
-_NICER = 5
 _GRACE_S = 0.25  # a picture may be on its way for so long
 
 log = get_logger(__name__)
@@ -64,12 +61,12 @@ class RecorderThread:
             log.error("recorder_thread_stuck")
 
     def _run(self) -> None:
-        step_back()
+        lower_priority()
         while not self._tape.is_closed:
             item = self._tape.take(self._patience_s())
             try:
                 self._do(item)
-            except Exception:
+            except Exception:  # top of a thread: one recording is lost, not all
                 log.exception("recorder_failed")
                 self._reel = None
 
@@ -105,18 +102,6 @@ class RecorderThread:
                 self._reel = None
             case other, reel:
                 reel.add(other)
-
-
-def step_back() -> None:
-    """Leave the processor to what is live, where there is not enough of it for both.
-
-    Linux has a priority for each thread; those that the encoder starts inherit it.
-    """
-    if sys.platform == "linux":
-        thread = threading.get_native_id()
-        nice = os.getpriority(os.PRIO_PROCESS, thread) + _NICER
-        with suppress(OSError):  # a sandbox may forbid it
-            os.setpriority(os.PRIO_PROCESS, thread, min(nice, 19))
 
 
 def _nobody(_recording_id: str, _number: int) -> None: ...

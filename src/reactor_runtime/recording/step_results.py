@@ -18,11 +18,11 @@ from reactor_runtime.log import get_logger
 from reactor_runtime.media.picture import Picture
 from reactor_runtime.media.timeline import QueuedChunk
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.recording.recorder_thread import step_back
 from reactor_runtime.recording.recording_settings import RecordingSettings
 from reactor_runtime.recording.step_film import FinishedStep, ShownChunk, files_of
 from reactor_runtime.recording.step_queue import StepQueue
 from reactor_runtime.recording.step_shelf import StepShelf
+from reactor_runtime.recording.thread_priority import lower_priority
 from reactor_runtime.session.session_state import SessionState
 
 Kept = Callable[[StepReport, bool], None]
@@ -116,7 +116,7 @@ class StepResults:
     # --- the thread ---
 
     def _run(self) -> None:
-        step_back()
+        lower_priority()
         while not self._queue.is_closed:
             step = self._queue.take(_LOOK_S)
             self._shelf.expire()

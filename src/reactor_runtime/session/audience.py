@@ -19,14 +19,14 @@ from reactor_runtime.model.openapi import UNSTAMPED
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.client_registry import ClientRegistry
 from reactor_runtime.session.command_desk import CommandDesk
-from reactor_runtime.session.connection import Channel, Connection
-from reactor_runtime.session.early_frames import EarlyFrames
+from reactor_runtime.session.connection import Connection
 from reactor_runtime.session.event_inbox import EventInbox
 from reactor_runtime.session.message_router import MessageRouter
 from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_state import SessionEvent
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.wire import messages as say
+from reactor_runtime.wire.channel import Channel
 
 log = get_logger(__name__)
 
@@ -51,7 +51,6 @@ class Audience:
         self.clients = ClientRegistry()
         self._host, self._course, self._wiring = host, course, wiring
         self._inbox = EventInbox(host, wiring)
-        self._early = EarlyFrames(wiring.settings.max_held_in)
         self._publishers = wiring.publishers
         self._router = MessageRouter(
             self.schema,
@@ -95,15 +94,12 @@ class Audience:
         self._course.move(
             SessionEvent.CONNECTION_OPENED, conn_id=connection.connection_id, transport="webrtc"
         )
-        for channel, frame in self._early.take(connection):
-            self.receive(connection, channel, frame)
 
     def receive(self, connection: Connection, channel: Channel, frame: bytes | str) -> None:
-        """Take one frame of a client; a frame that nobody can read is dropped."""
+        """Take one frame of a client; a stranger's is dropped, and one that nobody can read."""
         client = self.clients.of(connection)
-        if client is None:
-            if not self._early.keep(connection, channel, frame):
-                self._wiring.tally.dropped("not_open")
+        if client is None:  # it was let out, and its connection is closing
+            self._wiring.tally.dropped("not_open")
             return
         client.last_frame_at = self._wiring.clock.now()
         self._wiring.tally.received[channel].inc()
@@ -166,7 +162,6 @@ class Audience:
                 system=True,
             )
             tasks.append(self._start_closing(client.connection))
-        self._early.clear()
         self._wiring.metrics.clients.set(0)
         return tasks
 

@@ -12,11 +12,12 @@ from reactor_runtime.errors import (
     WireError,
 )
 from reactor_runtime.log import get_logger
-from reactor_runtime.session.connection import Channel, Connection
+from reactor_runtime.session.connection import Connection
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.tally import Tally
 from reactor_runtime.token_bucket import TokenBucket
 from reactor_runtime.wire import messages as say
+from reactor_runtime.wire.channel import Channel
 from reactor_runtime.wire.codec import Codec, Encoded, WireVersion, version_of
 
 log = get_logger(__name__)

@@ -7,8 +7,6 @@ from typing import Any, Protocol
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.wire.channel import Channel
 
-__all__ = ["Channel", "Connection", "ConnectionListener"]
-
 
 class Connection(ABC):
     """One viewer's transport. Every method is called on the event loop.
@@ -88,7 +86,7 @@ class ConnectionListener(Protocol):
         ...
 
     def received(self, connection: Connection, channel: Channel, frame: bytes | str) -> None:
-        """One frame arrived, in order. Never raises."""
+        """One frame arrived, in order, after ``opened``. Never raises."""
         ...
 
     def media_received(self, connection: Connection, track: str, frame: InputFrame) -> None:

@@ -17,7 +17,7 @@ from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.tracks import TrackDirection
 from reactor_runtime.session.audience import Audience
-from reactor_runtime.session.connection import Channel, Connection
+from reactor_runtime.session.connection import Connection
 from reactor_runtime.session.descriptor import SESSION_ID, make_descriptor
 from reactor_runtime.session.endings import Endings
 from reactor_runtime.session.event_log import EventLog
@@ -37,6 +37,7 @@ from reactor_runtime.session.vacancy import Vacancy
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.task_set import TaskSet
 from reactor_runtime.uploads.upload_store import UploadStore
+from reactor_runtime.wire.channel import Channel
 
 log = get_logger(__name__)
 
@@ -240,7 +241,7 @@ class Session:
         """One frame arrived. Never raises."""
         try:
             self._audience.receive(connection, channel, frame)
-        except Exception:
+        except Exception:  # its transport must outlive what a client may send
             log.exception("frame_failed", client=connection.client_id)
 
     def media_received(self, connection: Connection, track: str, frame: InputFrame) -> None:

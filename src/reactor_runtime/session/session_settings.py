@@ -34,7 +34,6 @@ class SessionSettings:
         requests_per_s: Schema, clip, publish and like requests of one client per second.
         publisher_lapse_s: A client that feeds a track without having asked has lost it after this
             long without a frame.
-        max_held_in: Frames kept of a connection that is not open yet.
         max_held_out: Messages kept for a client whose version is not known yet.
         events_retained: Events an operator can replay.
         uploads: The same of files that clients send.
@@ -61,7 +60,6 @@ class SessionSettings:
     command_burst: int = 64
     requests_per_s: float = 20.0
     publisher_lapse_s: float = 2.0
-    max_held_in: int = 64
     max_held_out: int = 256
     events_retained: int = 4096
     uploads: UploadSettings = field(default_factory=UploadSettings)

@@ -101,7 +101,7 @@ class Tenancy:
             return
         except HostClosedError:  # stopped while it loaded: whoever stopped it knows
             return
-        except Exception as error:
+        except Exception as error:  # top of a task: whoever waits for the model must be told
             log.exception("host_start_failed")
             self._stay_empty(f"the model host cannot start: {type(error).__name__}")
             return

@@ -85,20 +85,14 @@ class Vacancy:
             return self._course.age_s > self._wiring.settings.connect_limit_s
         probed = tuple(self._audience.clients)
         began = self._wiring.clock.now()
-        if any(self._has_spoken(client, 0.0) for client in probed):
+        if _have_spoken(probed, self._wiring.settings.probe_after_s):
             return False
         if await self._answers(probed):
             return False
         # A session may have gained a client meanwhile, or ended.
         now_here = tuple(self._audience.clients)
         waited_s = self._wiring.clock.now() - began
-        return set(now_here) <= set(probed) and not any(
-            self._has_spoken(client, waited_s) for client in now_here
-        )
-
-    def _has_spoken(self, client: Client, since_s: float) -> bool:
-        limit_s = since_s or self._wiring.settings.probe_after_s
-        return client.connection.silent_for_s <= limit_s
+        return set(now_here) <= set(probed) and not _have_spoken(now_here, waited_s)
 
     async def _answers(self, clients: Iterable[Client]) -> bool:
         """Whether any of *clients* gives a sign of life; the first one settles it."""
@@ -126,3 +120,8 @@ class Vacancy:
         if self._course.state.is_running:
             log.info("session_taken_over", state=self._course.state.value)
             self._tenancy.end(EndReason.TIMED_OUT)
+
+
+def _have_spoken(clients: Iterable[Client], lately_s: float) -> bool:
+    """Return whether anything of any of *clients* has arrived in the last *lately_s* seconds."""
+    return any(client.connection.silent_for_s <= lately_s for client in clients)

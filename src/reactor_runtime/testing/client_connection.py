@@ -8,7 +8,6 @@ from typing import Any
 from reactor_runtime.errors import CommandError
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.uploaded_file import UploadedFile
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.session.session import Session
 from reactor_runtime.testing.client_codec import decode as decode_frame
 from reactor_runtime.testing.client_codec import (
@@ -24,6 +23,7 @@ from reactor_runtime.uploads.upload import UploadSpec
 from reactor_runtime.uploads.upload_ledger import mint_id
 from reactor_runtime.wire import messages as say
 from reactor_runtime.wire import reactor_pb2 as pb
+from reactor_runtime.wire.channel import Channel
 
 
 class ClientConnection(FakeConnection):

@@ -11,7 +11,8 @@ from reactor_runtime.errors import (
     SendBufferFullError,
 )
 from reactor_runtime.model.input_buffer import InputFrame
-from reactor_runtime.session.connection import Channel, Connection, ConnectionListener
+from reactor_runtime.session.connection import Connection, ConnectionListener
+from reactor_runtime.wire.channel import Channel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

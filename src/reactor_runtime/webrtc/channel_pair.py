@@ -11,8 +11,8 @@ from reactor_runtime.errors import (
     MessageTooLargeError,
     SendBufferFullError,
 )
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.webrtc.web_rtc_settings import WebRtcSettings
+from reactor_runtime.wire.channel import Channel
 
 _DROPPABLE_SHARE = 0.75  # of the send buffer; the rest is for answers
 

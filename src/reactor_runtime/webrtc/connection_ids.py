@@ -5,14 +5,14 @@ from collections.abc import Container
 from reactor_runtime.errors import ConnectionIdError, ConnectionLimitError
 
 LEGACY_ID = 1001  # for clients that never register
-_ALLOWED = range(1001, 10_000)
+ALLOWED = range(1001, 10_000)
 _MINTED = range(5000, 10_000)
 _MAX_UNUSED = 1024
 
 
 def check_id(connection_id: int) -> None:
     """Raise ``ConnectionIdError`` for an id that no client may use."""
-    if connection_id not in _ALLOWED:
+    if connection_id not in ALLOWED:
         raise ConnectionIdError(connection_id)
 
 

@@ -10,7 +10,7 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.errors import ConnectionClosedError
 from reactor_runtime.log import get_logger
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.session.connection import Channel, Connection, ConnectionListener
+from reactor_runtime.session.connection import Connection, ConnectionListener
 from reactor_runtime.webrtc.broadcast import Broadcasts
 from reactor_runtime.webrtc.channel_pair import ChannelPair, WantedChannels
 from reactor_runtime.webrtc.gathering import GatherPlan
@@ -22,6 +22,7 @@ from reactor_runtime.webrtc.secure_link import PEER_LEFT, SecureLink
 from reactor_runtime.webrtc.session_answer import render_answer
 from reactor_runtime.webrtc.session_offer import MediaSection
 from reactor_runtime.webrtc.web_rtc_settings import PlayoutDelay, WebRtcSettings
+from reactor_runtime.wire.channel import Channel
 
 _log = get_logger(__name__)
 _MAX_HELD_FRAMES = 64

@@ -18,7 +18,6 @@ from reactor_runtime import (
 from reactor_runtime.errors import ClipRefusedError
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.media_input import MediaInput
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.session.recorder import Recorder
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_outlet import SessionOutlet
@@ -28,6 +27,7 @@ from reactor_runtime.testing.fake_clock import FakeClock, settle
 from reactor_runtime.testing.fake_connection import FakeConnection
 from reactor_runtime.testing.fake_host import FakeHost
 from reactor_runtime.wire import reactor_pb2 as pb
+from reactor_runtime.wire.channel import Channel
 from reactor_runtime.wire.messages import ClipReady
 
 

@@ -29,11 +29,11 @@ from reactor_runtime.errors import (
     UploadRefusedError,
 )
 from reactor_runtime.host.host_outlet import FailureKind
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.session.session_state import SessionState
 from reactor_runtime.uploads.upload import UploadSpec
 from reactor_runtime.uploads.upload_settings import UploadSettings
+from reactor_runtime.wire.channel import Channel
 
 LEGAL = {
     ("created", "initializing", "created"),

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.unit.session.room import FakeRecorder, Room
 
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.session.event_log import LoggedEvent
 from reactor_runtime.session.session_state import SessionState
 from reactor_runtime.wire import reactor_pb2 as pb
+from reactor_runtime.wire.channel import Channel
 
 
 @pytest.fixture

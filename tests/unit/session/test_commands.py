@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.session.room import Room, retained, settle, until
 
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.wire import reactor_pb2 as pb
+from reactor_runtime.wire.channel import Channel
 
 
 async def test_a_returned_message_is_the_answer(started: Room) -> None:

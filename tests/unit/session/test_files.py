@@ -19,11 +19,11 @@ from reactor_runtime import (
     file_uploaded,
 )
 from reactor_runtime.host.events import CommandCalled, FileArrived
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.uploads.upload import UploadSpec
 from reactor_runtime.uploads.upload_settings import UploadSettings
 from reactor_runtime.wire import reactor_pb2 as pb
+from reactor_runtime.wire.channel import Channel
 
 
 class Board(InputState):

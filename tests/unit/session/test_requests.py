@@ -7,8 +7,8 @@ from tests.unit.session.room import Room, until
 
 from reactor_runtime.host.host_outlet import OutboundMessage
 from reactor_runtime.model.input_buffer import InputFrame
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.wire import reactor_pb2 as pb
+from reactor_runtime.wire.channel import Channel
 
 FRAME = InputFrame(data=None)
 

@@ -3,8 +3,8 @@
 import pytest
 from tests.unit.session.room import Room, Viewer, settle, until
 
-from reactor_runtime.session.connection import Channel
 from reactor_runtime.session.session_settings import SessionSettings
+from reactor_runtime.wire.channel import Channel
 
 
 async def test_a_message_from_the_connect_hook_reaches_a_v1_client(started: Room) -> None:
@@ -63,22 +63,16 @@ async def test_the_newest_messages_are_kept_and_the_rest_counted() -> None:
     await room.session.close()
 
 
-async def test_frames_before_the_opening_are_kept_in_order(started: Room) -> None:
-    viewer = Viewer(started.session, 5000)
-    for n in range(70):
-        viewer.call(f"data_{n}", "echo", text=str(n))
-    assert started.host.calls() == []
-    viewer.open()
-    await started.clock.advance(1)
-    said = [call.arguments["text"] for call in started.host.calls()]
-    assert said == [str(n) for n in range(64)]
-
-
-async def test_a_connection_that_never_opens_leaves_nothing(started: Room) -> None:
+async def test_frames_of_a_connection_that_is_not_open_are_dropped_and_counted(
+    started: Room,
+) -> None:
     viewer = Viewer(started.session, 5000)
     viewer.call("data_1", "shout")
-    await started.session.stop_session()
-    await started.state(started.session.state.READY)
-    await started.started()
     viewer.open()
-    assert started.host.calls() == []
+    viewer.call("data_2", "shout")
+    viewer.vanish()
+    viewer.call("data_3", "shout")
+    await started.clock.advance(1)
+    assert len(started.host.calls()) == 1
+    dropped = b'reactor_messages_dropped_total{reason="not_open"} 2.0'
+    assert dropped in started.metrics.render()

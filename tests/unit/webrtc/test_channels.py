@@ -9,9 +9,10 @@ import pytest
 from tests.unit.webrtc.viewer import PatternSource, RecordingListener, Viewer, until
 
 from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError, SendBufferFullError
-from reactor_runtime.session.connection import Channel, Connection
+from reactor_runtime.session.connection import Connection
 from reactor_runtime.webrtc.local_addresses import list_addresses
 from reactor_runtime.webrtc.signaling import Signaling
+from reactor_runtime.wire.channel import Channel
 
 MakeSignaling = Callable[..., Signaling]
 MakeViewer = Callable[..., Viewer]

@@ -16,8 +16,9 @@ from reactor_runtime.media.rendition import Rendition
 from reactor_runtime.media.rung import Rung
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
-from reactor_runtime.session.connection import Channel, Connection
+from reactor_runtime.session.connection import Connection
 from reactor_runtime.webrtc.signaling import Signaling
+from reactor_runtime.wire.channel import Channel
 
 VIDEO = Track(name="main_video", kind=TrackKind.VIDEO, direction=TrackDirection.OUT)
 AUDIO = Track(
