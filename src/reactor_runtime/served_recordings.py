@@ -30,7 +30,9 @@ def open_shelf(settings: ServeSettings, clock: Clock, metrics: Metrics) -> "Shel
     from reactor_runtime.recording.shelf import Shelf
 
     folder = _opened_folder("recordings", settings, "recording_unavailable")
-    return folder and Shelf(
+    if folder is None:
+        return None
+    return Shelf(
         folder,
         max_bytes=settings.recordings_size,
         min_free_bytes=settings.min_free_disk,
@@ -47,7 +49,9 @@ def open_steps(settings: ServeSettings, clock: Clock) -> "StepShelf | None":
     from reactor_runtime.recording.step_shelf import StepShelf
 
     folder = _opened_folder("steps", settings, "step_results_unavailable")
-    return folder and StepShelf(
+    if folder is None:
+        return None
+    return StepShelf(
         folder,
         max_bytes=settings.recordings_size,
         min_free_bytes=settings.min_free_disk,
