@@ -26,7 +26,7 @@ from reactor_sdk import ReactorError
 from tests.e2e.sdk_viewer import SdkViewer, viewing
 from tests.e2e.serving import ROOT, Served, own_address, serving
 from tests.e2e.strain import strain
-from tests.e2e.test_bug_log_slot import free_slot, lingering_client
+from tests.e2e.test_session_slot import free_slot, lingering_client
 from tests.e2e.tones import longest_quiet_s, strongest_hz
 from tests.e2e.wire_client import SESSION, WireClient, signaling_to, wire_client
 from tests.models.flashes_and_beeps import FPS
@@ -186,7 +186,7 @@ async def events_until(served: Served, last: str) -> list[dict[str, Any]]:
 async def test_a_recorded_tone_is_whole_at_its_pitch_without_a_gap(
     tmp_path: Path, disk: Path, singer: str
 ) -> None:
-    """B14: sound of any rate, type and chunks, empty ones between them."""
+    """Sound of any rate, type and chunks, empty ones between them."""
     folder = folder_of(tmp_path, f"sings:{singer}")
     with serving(folder, "--recordings-path", str(disk), PYTHONPATH=str(ROOT)) as served:
         async with wire_client(served.url, ("voice", "audio")) as client:
@@ -236,7 +236,7 @@ async def ask_for_clips(client: WireClient, count: int, seconds: float) -> list[
 
 
 async def test_a_flood_of_requests_for_clips_slows_nobody(served: Served) -> None:
-    """B18: each gets one answer; past their rate it is a refusal."""
+    """Each gets one answer; past their rate it is a refusal."""
     async with wire_client(served.url, ("main_video", "video")) as client:
         await until(lambda: len(client.frames["main_video"]) > FPS, 20)
         seen = len(client.frames["main_video"])
@@ -252,7 +252,7 @@ async def test_a_flood_of_requests_for_clips_slows_nobody(served: Served) -> Non
 async def test_a_killed_viewer_leaves_its_recording_whole_and_the_next_one_its_own(
     served: Served,
 ) -> None:
-    """B20: the session is free again, and what was recorded of it is kept."""
+    """The session is free again, and what was recorded of it is kept."""
     async with lingering_client(served) as doomed:
         heard = await events_until(served, "chunk_ready")
         doomed.kill()

@@ -41,7 +41,6 @@ async def test_a_body_plays_is_steered_answers_and_tells_everybody(served: Serve
 
 
 async def test_a_body_that_raises_is_told_and_the_next_session_works(served: Served) -> None:
-    """B32 (a)."""
     served.wait_for_state("ready")
     before = served.log()
     async with viewing(served.url) as viewer:

@@ -1,4 +1,4 @@
-"""Where ``reactor`` finds a model's modules, from wherever it is started (B36)."""
+"""Where ``reactor`` finds a model's modules, from wherever it is started."""
 
 from pathlib import Path
 

@@ -114,7 +114,6 @@ def check_alike(folder: Path, world_size: int) -> None:
 async def test_collectives_meet_while_sessions_come_and_go(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """B26."""
     pytest.importorskip("torch")
     from tests.models.keeps_in_step_together import KeepsInStepTogether
 

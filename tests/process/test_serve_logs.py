@@ -1,4 +1,4 @@
-"""What a serving process writes: whole lines of one form, with the session, no secret (B34)."""
+"""What a serving process writes: whole lines of one form, with the session, no secret."""
 
 import json
 import urllib.request

@@ -1,4 +1,4 @@
-"""A server whose rank dies under a live viewer: who is told, and who may come next (B28)."""
+"""A server whose rank dies under a live viewer: who is told, and who may come next."""
 
 import asyncio
 import os

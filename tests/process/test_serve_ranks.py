@@ -94,7 +94,6 @@ def test_a_model_that_does_not_load_on_the_ranks_ends_with_status_1() -> None:
 def test_a_rank_that_breaks_in_load_is_named_and_ends_the_server(
     how: str, words: str, rank: int, tmp_path: Path
 ) -> None:
-    """B02."""
     env = {"BREAK": how, "BREAK_RANK": str(rank), "WHOSE": str(tmp_path)}
     with serving(LOAD_BREAKS, *FLAGS, ready=False, cwd=ROOT, **env) as served:
         assert served.process.wait(20) == 1
@@ -134,7 +133,6 @@ IN_A_FUNCTION = "def make():\n    class M(Base): pass\n    return M\nM = make()\
 def test_a_class_is_served_on_ranks_or_refused_in_one_line(
     tmp_path: Path, making: str, words: str
 ) -> None:
-    """B04."""
     (tmp_path / "model.py").write_text(BASE + making)
     (tmp_path / "reactor.yaml").write_text(
         "runtime: {import: 'model:M', world_size: 2, init_process_group: false}\n"

@@ -1,4 +1,4 @@
-"""What a stranger on the network can reach, and what that does (B44)."""
+"""What a stranger on the network can reach, and what that does."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How a server starts, and how a start that cannot work ends: one line, a status, soon (B02)."""
+"""How a server starts, and how a start that cannot work ends: one line, a status, soon."""
 
 import json
 import signal
@@ -262,7 +262,7 @@ def _write_model(folder: Path, package: str = "") -> None:
 def test_sibling_modules_are_found_from_anywhere(
     tmp_path: Path, package: str, from_folder: bool, ranks: int
 ) -> None:
-    """B36: the same class, whatever the current folder and the layout."""
+    """The same class, whatever the current folder and the layout."""
     _write_model(tmp_path, package)
     target, cwd = (".", tmp_path) if from_folder else (str(tmp_path), ROOT)
     with serving(target, *WORLDS[ranks], cwd=cwd) as served:

@@ -1,4 +1,4 @@
-"""How a server stops: hooks once, clients told, within the grace, with its status (B30)."""
+"""How a server stops: hooks once, clients told, within the grace, with its status."""
 
 import http.client
 import json

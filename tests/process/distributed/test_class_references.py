@@ -1,4 +1,4 @@
-"""Where a worker's class may live, and one clear line where it may not (B04)."""
+"""Where a worker's class may live, and one clear line where it may not."""
 
 import os
 import subprocess

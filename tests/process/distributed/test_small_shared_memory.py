@@ -1,4 +1,4 @@
-"""A container's 64 MiB of /dev/shm (B24): frames do not live there."""
+"""A container's 64 MiB of /dev/shm: frames do not live there."""
 
 import os
 import subprocess

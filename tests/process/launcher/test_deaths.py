@@ -209,7 +209,7 @@ time.time = lambda: true_time() + (3600 if os.path.exists({file!r}) else 0)
 
 
 def test_a_moved_wall_clock_loses_nobody(tmp_path: Path) -> None:
-    """B42 (e): the control plane's and the agents', forth and back."""
+    """The control plane's and the agents', forth and back."""
     moved = tmp_path / "moved"
     (tmp_path / "sitecustomize.py").write_text(MOVED.format(file=str(moved)))
     prefix = ("env", f"PYTHONPATH={tmp_path}")
@@ -242,7 +242,6 @@ def cluster_ranks(cluster: Cluster) -> list[int]:
 
 
 def test_a_paused_control_plane_loses_nobody(cluster: Cluster) -> None:
-    """B42 (d)."""
     job = cluster.submit("act.py", "wait", procs_per_worker=1)
     meeting = cluster.meeting(job)
     wait_for(lambda: len(list(meeting.glob("here-*"))) == 2, "both ranks run")

@@ -65,7 +65,7 @@ def test_a_failed_rank_waits_for_none_of_its_threads(shared: Cluster) -> None:
 
 
 def test_a_rank_that_leaves_early_has_succeeded_and_its_peers_fail(shared: Cluster) -> None:
-    """B40: as documented, and everywhere."""
+    """As documented, and everywhere."""
     job = shared.submit("gloo.py", "leave", "3", procs_per_worker=2)
     acted = shared.meeting(job) / "acted"
     assert shared.seconds_until_gone(job, moment(acted)) < soon(15)

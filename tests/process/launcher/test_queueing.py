@@ -68,7 +68,7 @@ def test_a_port_that_is_asked_for_is_used(shared: Cluster) -> None:
 
 
 def test_a_busy_interpreter_is_no_silence(shared: Cluster) -> None:
-    """B42 (a): four times as long as the limit of heartbeats."""
+    """Four times as long as the limit of heartbeats."""
     shared.finish(shared.submit("act.py", "busy", "-1", "20"))
 
 

@@ -1,4 +1,4 @@
-"""What a running job listens on, and what strangers' bytes do to it there (B44)."""
+"""What a running job listens on, and what strangers' bytes do to it there."""
 
 import contextlib
 import os

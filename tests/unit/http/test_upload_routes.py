@@ -134,7 +134,7 @@ async def test_a_length_that_is_wrong_is_refused_before_anything_is_sent(door: D
 
 
 async def test_a_chunked_file_past_the_limit_is_413(door: Door) -> None:
-    """B48: the limit holds where no length is said."""
+    """The limit holds where no length is said."""
     path = await door.reserve(LIMIT)
     line = await door.answer(door.head(path, CHUNKED), chunk(LIMIT), chunk(1), END)
     assert line.startswith(b"HTTP/1.1 413 ")
@@ -201,7 +201,6 @@ async def test_an_ending_session_cuts_its_senders_off(door: Door) -> None:
     ],
 )
 async def test_addresses_that_nobody_was_given_are_404(door: Door, path: str) -> None:
-    """B46."""
     line = await door.answer(door.head(path, "Content-Length: 1"), b"x")
     assert line.split()[1] in (b"404", b"405")
     assert door.files == []

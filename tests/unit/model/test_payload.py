@@ -164,7 +164,7 @@ def test_good_values_arrive_as_their_declared_type(
     assert type(found) is type(wanted)
 
 
-# --- bug log B16: what lax reading lets through -------------------------------------------------
+# --- what lax reading lets through --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What went wrong elsewhere, through the published JS SDK (B14, B18, B20, B48, B50)."""
+"""The published JS SDK under floods, kills, files too large, and round after round."""
 
 import asyncio
 import urllib.request

@@ -1,4 +1,4 @@
-"""Wrong arguments never reach a handler, in either version of the wire (B16)."""
+"""Wrong arguments never reach a handler, in either version of the wire."""
 
 import json
 import math

@@ -1,6 +1,6 @@
 """The one session slot: free again however its user leaves, and unhurt by those who want it.
 
-B20 and B22. What a start does to a killed client is in ``test_takeover``.
+What a start does to a killed client is in ``test_takeover``.
 """
 
 import asyncio
@@ -154,7 +154,7 @@ async def lingering_client(served: Served) -> AsyncIterator[asyncio.subprocess.P
 
 
 async def test_a_refused_start_and_a_failed_one_hurt_nobody_else(guests: Guests) -> None:
-    """B22: sessions A (live), B (refused), C (its hook raises), D."""
+    """Sessions A (live), B (refused), C (its hook raises), D."""
     served = guests.served
     async with wire_client(served.url, VIDEO) as live, signaling_to(served.url) as other:
         await until(lambda: live.frames["main_video"])

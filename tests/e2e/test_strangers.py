@@ -1,4 +1,4 @@
-"""What strangers send beside a live viewer: to its UDP ports, and to HTTP (B44, B46, B48).
+"""What strangers send beside a live viewer: to its UDP ports, and to HTTP.
 
 What they may reach without a viewer is in ``tests/process/test_serve_safety``.
 """
@@ -79,7 +79,7 @@ async def goes_on(client: WireClient) -> None:
 
 
 async def test_packets_of_strangers_hurt_no_viewer(served: Served, tmp_path: Path) -> None:
-    """B44: the only other ports are a viewer's, and they know who it is."""
+    """The only other ports are a viewer's, and they know who it is."""
     pid = served.process.pid
     bomb = pickle.dumps(Bomb(tmp_path / "marker"))
     assert udp_places(pid) == []
@@ -115,7 +115,7 @@ async def test_packets_of_strangers_hurt_no_viewer(served: Served, tmp_path: Pat
 
 
 async def test_endless_bodies_and_evil_names_hurt_no_viewer(served: Served) -> None:
-    """B46 and B48 for what is no file: twenty at once, beside a viewer."""
+    """For what is no file: twenty at once, beside a viewer."""
     pid = served.process.pid
     async with wire_client(served.url, VIDEO) as client:
         await until(lambda: client.frames["main_video"])

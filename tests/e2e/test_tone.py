@@ -1,4 +1,4 @@
-"""Sound arrives whole, at its pitch and without a gap, whatever its rate, type and chunks (B14)."""
+"""Sound arrives whole, at its pitch and without a gap, whatever its rate, type and chunks."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Coming and going, again and again, leaves nothing behind and nothing in the log (B32, B50)."""
+"""Coming and going, again and again, leaves nothing behind and nothing in the log."""
 
 from collections.abc import Iterator
 

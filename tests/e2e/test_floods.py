@@ -1,4 +1,4 @@
-"""Floods slow nobody and cut nobody off: a client's commands, an author's messages (B18)."""
+"""Floods slow nobody and cut nobody off: a client's commands, an author's messages."""
 
 import asyncio
 import json

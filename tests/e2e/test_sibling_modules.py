@@ -1,4 +1,4 @@
-"""``reactor serve`` finds a model's sibling modules from anywhere (B36)."""
+"""``reactor serve`` finds a model's sibling modules from anywhere."""
 
 import json
 import os

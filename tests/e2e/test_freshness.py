@@ -1,4 +1,4 @@
-"""What is seen is of now: at the model, at the viewer, and after a command (B10, B12)."""
+"""What is seen is of now: at the model, at the viewer, and after a command."""
 
 import asyncio
 import re
@@ -58,7 +58,7 @@ async def film(camera: Any) -> None:
 
 
 async def test_a_slow_model_sees_the_newest_picture_of_a_camera() -> None:
-    """B10 (a): camera 30 fps, model 2 fps."""
+    """Camera 30 fps, model 2 fps."""
     with serving(f"{MODELS}:LooksTwiceASecond") as served:
         async with viewing(served.url) as viewer:
             camera = await viewer.reactor.track("webcam").publish()
@@ -76,7 +76,7 @@ async def test_a_slow_model_sees_the_newest_picture_of_a_camera() -> None:
 
 
 async def test_a_fast_model_shows_the_newest_picture_on_a_slow_track() -> None:
-    """B10 (b): model 60 fps, track 10 fps."""
+    """Model 60 fps, track 10 fps."""
     with serving(f"{MODELS}:EmitsTooOften") as served:
         async with viewing(served.url) as viewer:
             reader = Reader(viewer)
@@ -90,7 +90,7 @@ async def test_a_fast_model_shows_the_newest_picture_on_a_slow_track() -> None:
 
 @pytest.mark.parametrize(("model", "chunk"), [("StepsFast", 1), ("StepsInChunks", 12)])
 async def test_a_command_shows_within_a_chunk_and_the_rate_is_held(model: str, chunk: int) -> None:
-    """B12: a step of 1 ms, 15 fps declared."""
+    """A step of 1 ms, 15 fps declared."""
     with serving(f"{MODELS}:{model}") as served:
         async with viewing(served.url) as viewer:
             reader = Reader(viewer)

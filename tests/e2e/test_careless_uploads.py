@@ -1,4 +1,4 @@
-"""Files that strangers and clumsy clients send beside a live viewer (B46, B48, B50).
+"""Files that strangers and clumsy clients send beside a live viewer.
 
 What becomes of one request is in ``tests/unit/http/test_upload_routes``.
 """
@@ -215,7 +215,7 @@ async def test_sessions_full_of_files_leave_nothing_held(served: Served, tmp_pat
 
 
 async def test_a_killed_server_is_swept_by_the_next_beside_a_live_one(tmp_path: Path) -> None:
-    """B50: what is left lies until the next start; what lives is left alone."""
+    """What is left lies until the next start; what lives is left alone."""
 
     @contextlib.asynccontextmanager
     async def with_a_file() -> AsyncIterator[Served]:

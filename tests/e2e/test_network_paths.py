@@ -1,4 +1,4 @@
-"""Ways to a viewer: quick when a server is silent, told when there is none (B06, B08)."""
+"""Ways to a viewer: quick when a server is silent, told when there is none."""
 
 import asyncio
 import contextlib
@@ -51,7 +51,6 @@ async def offering(
 
 @needs_network
 async def test_a_silent_stun_server_delays_neither_answer_nor_health(tmp_path: Path) -> None:
-    """B06."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind((own_address() or "", 0))
         stun = "stun:{}:{}".format(*silent.getsockname())
@@ -86,7 +85,6 @@ async def health_waits_s(served: Served, stop: asyncio.Event) -> list[float]:
 
 @needs_network
 async def test_where_there_is_no_path_everybody_hears_it_within_the_limit(tmp_path: Path) -> None:
-    """B08."""
     book, broken = tmp_path / "book", tmp_path / "broken"
     limit = ("--connect-timeout", "1.5")
     with serving(MODEL, *limit, GUEST_BOOK=str(book), BROKEN=str(broken)) as served:
@@ -124,7 +122,7 @@ async def first_event(signaling: HttpSignaling, name: str) -> dict[str, Any]:
 
 @needs_network
 async def test_a_public_address_and_the_ports_reach_the_answer(tmp_path: Path) -> None:
-    """B08: what a deployment says of its network is what clients are told."""
+    """What a deployment says of its network is what clients are told."""
     flags = ("--public-address", "203.0.113.7", "--port-range", "52000-52040")
     book, broken = str(tmp_path / "book"), str(tmp_path / "broken")
     with serving(MODEL, *flags, GUEST_BOOK=book, BROKEN=broken) as served:
@@ -143,7 +141,6 @@ def can_enter() -> bool:
 
 @pytest.mark.skipif(not can_enter(), reason="needs a network namespace of its own")
 def test_a_host_that_has_only_loopback_says_so_and_serves_who_is_on_it(tmp_path: Path) -> None:
-    """B06."""
     script = f"import asyncio; from {__name__} import only_loopback; asyncio.run(only_loopback())"
     command = f"ip link set lo up && exec {sys.executable} -W error -c '{script}'"
     done = subprocess.run(
