@@ -25,7 +25,7 @@ from reactor_runtime import (
     session_ended,
     session_started,
 )
-from reactor_runtime.model.outlet import Turn
+from reactor_runtime.model.turn import Turn
 
 
 class Sources(MediaInput):

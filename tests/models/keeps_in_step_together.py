@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from tests.models.keeps_in_step import KeepsInStep
 
-from reactor_runtime.model.outlet import Turn
+from reactor_runtime.model.turn import Turn
 
 
 class KeepsInStepTogether(KeepsInStep):

@@ -6,7 +6,12 @@ import threading
 import warnings
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
+
+# Other work on the machine must not fail an example for being slow.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ class AnonymousMemory:
     """A block of shared memory, mapped and writable in this process.
 
     Attributes:
+        descriptor: The open file; -1 once closed.
         size: Bytes.
         mapping: The block itself; views on it keep it mapped after ``close``.
     """

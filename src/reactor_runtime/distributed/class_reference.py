@@ -45,12 +45,10 @@ class ClassReference:
         module = (
             _load(self.module, self.file) if self.file else importlib.import_module(self.module)
         )
-        found: Any = module
-        for part in self.name.split("."):
-            found = getattr(found, part, None)
-            if found is None:
-                what = f"{self.module} has no class {self.name} when a rank imports it"
-                raise WorkerGroupRefusedError(what, _AT_MODULE_LEVEL)
+        found = _find(module, self.name)
+        if found is None:
+            what = f"{self.module} has no class {self.name} when a rank imports it"
+            raise WorkerGroupRefusedError(what, _AT_MODULE_LEVEL)
         return found  # type: ignore[no-any-return]
 
 
@@ -91,6 +89,7 @@ def _in_main(main: ModuleType, name: str) -> ClassReference:
 
 
 def _find(module: ModuleType, name: str) -> Any:
+    """Return what *module* calls *name*, dotted perhaps; ``None`` where there is no such thing."""
     found: Any = module
     for part in name.split("."):
         found = getattr(found, part, None)

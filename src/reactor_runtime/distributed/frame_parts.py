@@ -7,10 +7,11 @@ a named tuple: it pickles in a fraction of the time of a frozen class.
 
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 Shape = tuple[int, ...]
-ALIGN = 64
+ALIGN: Final = 64
+ONLY_TRACK: Final = "frames"  # of a worker that has no tracks of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +87,7 @@ class NeedsRoom(NamedTuple):
 
 
 def aligned(size: int) -> int:
-    """Return *size* rounded up to where the next picture may begin."""
+    """Return *size* rounded up to where the next content of a block may begin."""
     return -(-size // ALIGN) * ALIGN
 
 

@@ -9,7 +9,6 @@ session, and one that belongs to another user.
 """
 
 import os
-import select
 import signal
 import sys
 import time
@@ -35,11 +34,10 @@ def sweep(mark: str) -> int:
 
 
 def wait_and_sweep(mark: str) -> None:
-    """Wait for the end of standard input, then sweep; a byte before the end calls it off."""
-    while not select.select([0], [], [])[0]:
+    """Wait for the end of standard input, then sweep. Who has no need of it any more kills it."""
+    while os.read(0, 1):
         pass
-    if not os.read(0, 1):
-        sweep(mark)
+    sweep(mark)
 
 
 def _marked(mark: bytes) -> list[int]:

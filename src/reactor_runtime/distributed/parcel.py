@@ -30,6 +30,7 @@ from reactor_runtime.distributed.anonymous_memory import (
     map_private,
     map_shared,
 )
+from reactor_runtime.distributed.frame_parts import aligned
 from reactor_runtime.distributed.messages import as_values, from_values, light_values
 from reactor_runtime.distributed.warm_copies import WarmCopies, copy_bytes
 
@@ -37,7 +38,6 @@ HEAD: Final = struct.Struct("<HBBI")
 INLINE_LIMIT: Final = 32 << 10  # bytes of a buffer, and of a pickle, that travel in the channel
 _FORM_AT: Final = 3
 _BODY_AT: Final = HEAD.size
-_ALIGN: Final = 64
 MAIN_ALIAS: Final = "__reactor_main__"  # the name under which a rank imports the parent's script
 _ALIAS_BYTES: Final = MAIN_ALIAS.encode()
 
@@ -172,12 +172,12 @@ class ParcelWriter:
     ) -> Parcel:
         sizes = np.array([content.nbytes for content in contents], np.uint64)
         laid = [sizes.data, *contents]
-        number, block, is_new = self._take(sum(_aligned(content.nbytes) for content in laid))
+        number, block, is_new = self._take(sum(aligned(content.nbytes) for content in laid))
         offset = 0
         target = np.frombuffer(block.mapping, np.uint8)
         for content in laid:
             copy_bytes(target[offset:], content)
-            offset += _aligned(content.nbytes)
+            offset += aligned(content.nbytes)
         self._sent.append((number, block))
         directory = pickle.dumps((number, block.size, is_new, len(contents), self._dropped))
         self._dropped = []
@@ -263,14 +263,10 @@ class ParcelReader:
             mapping = self._mappings[number]
         parts: list[Any] = []
         sizes = np.frombuffer(mapping, np.uint64, count).tolist()
-        offset = _aligned(8 * count)
+        offset = aligned(8 * count)
         for size in sizes:
             part = memoryview(mapping)[offset : offset + size]
             copied = parts and not self._shares
             parts.append(self._copies.of(part) if copied else part)
-            offset += _aligned(size)
+            offset += aligned(size)
         return parts
-
-
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGN) * _ALIGN

@@ -63,11 +63,6 @@ class SharedFrameBuffer:
     def __len__(self) -> int:
         return len(self._slots)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no track has a place yet: the first frames will make one."""
-        return not self._regions
-
     def prepare(self) -> None:
         """Make the first slots, when a shape is declared.
 

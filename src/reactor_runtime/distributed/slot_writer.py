@@ -3,13 +3,14 @@
 import mmap
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from reactor_runtime.distributed.anonymous_memory import map_shared
 from reactor_runtime.distributed.frame_parts import (
+    ONLY_TRACK,
     NeedsRoom,
     Part,
     Region,
@@ -19,8 +20,6 @@ from reactor_runtime.distributed.frame_parts import (
 )
 from reactor_runtime.distributed.pixels import PixelCopies, dtype_of
 from reactor_runtime.errors import FrameError
-
-ONLY_TRACK: Final = "frames"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,8 +188,8 @@ class SlotWriter:
         region = self._region(part.track)
         if region is None or part.offset + _bytes_of(part) > region.capacity:
             if waiting.may_change:
-                kept = waiting.pixels.copy() if isinstance(waiting.pixels, np.ndarray) else None
-                kept = waiting.pixels.clone() if kept is None else kept
+                pixels = waiting.pixels
+                kept = pixels.copy() if isinstance(pixels, np.ndarray) else pixels.clone()
                 waiting = replace(waiting, pixels=kept, may_change=False)
             self._waiting.append(waiting)
             return

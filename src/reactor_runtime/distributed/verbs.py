@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from reactor_runtime.distributed.frame_parts import ONLY_TRACK
 from reactor_runtime.errors import FrameError
 
 if TYPE_CHECKING:
     from reactor_runtime.distributed.rank import Rank
-
-_ONLY_TRACK: Final = "frames"
 
 
 class OnError(Enum):
@@ -129,19 +128,19 @@ class GenerateChunk(Verb):
     def _take_array(pixels: Any, rank: "Rank") -> None:
         from reactor_runtime.distributed.pixels import dtype_of
 
-        declared = rank.frames.declared(_ONLY_TRACK)
+        declared = rank.frames.declared(ONLY_TRACK)
         shape, dtype = tuple(pixels.shape), dtype_of(pixels)
         if declared is not None:
             wanted, wanted_dtype = declared
             if shape[1:] != wanted[1:] or len(shape) != len(wanted) or dtype != wanted_dtype:
                 reason = f"a chunk is (frames, {', '.join(map(str, wanted[1:]))}) {wanted_dtype}"
-                raise FrameError(_ONLY_TRACK, reason, shape, dtype)
+                raise FrameError(ONLY_TRACK, reason, shape, dtype)
         elif len(shape) < 2:
-            raise FrameError(_ONLY_TRACK, "a chunk has frames as its first axis", shape, dtype)
+            raise FrameError(ONLY_TRACK, "a chunk has frames as its first axis", shape, dtype)
         if rank.world.is_leader:
-            rank.frames.place(_ONLY_TRACK, pixels)
+            rank.frames.place(ONLY_TRACK, pixels)
         else:
-            rank.frames.offer(_ONLY_TRACK, pixels)
+            rank.frames.offer(ONLY_TRACK, pixels)
 
     @staticmethod
     def _check_end_row(result: Any, rank: "Rank") -> int:
@@ -149,14 +148,14 @@ class GenerateChunk(Verb):
             end = int(result.__index__())
         except (AttributeError, TypeError):
             reason = f"generate_chunk returns frames, an end row or None, not {type(result)!r}"
-            raise FrameError(_ONLY_TRACK, reason) from None
-        declared = rank.frames.declared(_ONLY_TRACK)
+            raise FrameError(ONLY_TRACK, reason) from None
+        declared = rank.frames.declared(ONLY_TRACK)
         rows = declared[0][0] if declared is not None else 0
         if isinstance(result, bool) or not 0 <= end <= rows:
             reason = f"end row {result!r} is outside the buffer of {rows} frames"
-            raise FrameError(_ONLY_TRACK, reason)
+            raise FrameError(ONLY_TRACK, reason)
         if end:
-            rank.frames.claim(_ONLY_TRACK)
+            rank.frames.claim(ONLY_TRACK)
         return end
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from reactor_runtime.distributed.call_result import CallResult, widest
 from reactor_runtime.distributed.class_reference import refer_to
 from reactor_runtime.distributed.deadline import Deadline
-from reactor_runtime.distributed.frame_parts import Shape
+from reactor_runtime.distributed.frame_parts import ONLY_TRACK, Shape
 from reactor_runtime.distributed.group_life import GroupLife, GroupListeners
 from reactor_runtime.distributed.group_limits import GroupLimits
 from reactor_runtime.distributed.group_start import GroupStart, check_arguments, plan_here
@@ -24,7 +24,6 @@ from reactor_runtime.distributed.group_state import GroupEvent, GroupState
 from reactor_runtime.distributed.hang_report import stacks_of
 from reactor_runtime.distributed.rank_environment import refuse_inside_a_rank
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
-from reactor_runtime.distributed.slot_writer import ONLY_TRACK
 from reactor_runtime.distributed.teardown import Ending
 from reactor_runtime.distributed.verbs import (
     EndSession,

@@ -21,6 +21,7 @@ from reactor_runtime.distributed.readiness import is_readable
 _PROGRAM: Final = "reactor_runtime.distributed.worker_main"
 _PIPES: Final = ("stdout", "stderr", "log")
 _PIPE_BYTES: Final = 256 << 10
+_REAP_S: Final = 5.0  # seconds that a process has to be gone once it is killed
 
 
 class WorkerProcess:
@@ -169,7 +170,8 @@ class GuardProcess:
         """End it; nothing is left for it to do. Idempotent."""
         assert self._popen.stdin is not None
         self._popen.send_signal(signal.SIGKILL)
-        self._popen.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(_REAP_S)
         self._popen.stdin.close()
 
 

@@ -2,25 +2,23 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from reactor_runtime.errors import RankDesync
 from reactor_runtime.host.rank_messages import RankReply
 
 
-def check_alike(phase: str, replies: Sequence[RankReply | None]) -> None:
+def check_alike(phase: str, replies: Sequence[RankReply]) -> None:
     """Raise where outcomes differ.
 
     Raises:
         RankDesync: It names the first outcome that differs, and the ranks.
     """
-    known = [reply for reply in replies if reply is not None]
-    if not known:
-        return
-    signatures = [reply.signature for reply in known]
+    signatures = [reply.signature for reply in replies]
     if len(set(signatures)) > 1:
         raise _desync(phase, signatures)
-    _check_digests(phase, known)
-    refused = [bool(reply.step and reply.step.refused) for reply in known]
+    _check_digests(phase, replies)
+    refused = [bool(reply.step and reply.step.refused) for reply in replies]
     if len(set(refused)) > 1:
         raise RankDesync(phase, "some ranks refused the step", _odd(refused))
 
@@ -34,13 +32,10 @@ def _check_digests(phase: str, replies: Sequence[RankReply]) -> None:
 
 
 def _desync(phase: str, signatures: list[tuple[object, ...]]) -> RankDesync:
-    longest = max(map(len, signatures))
-    for index in range(longest):
-        found = [s[index] if index < len(s) else ("nothing",) for s in signatures]
-        if len(set(found)) > 1:
-            said = "; ".join(f"rank {rank}: {_words(each)}" for rank, each in enumerate(found))
-            return RankDesync(phase, f"outcome {index} differs ({said})", _odd(found))
-    return RankDesync(phase, "the outcomes differ", _odd(signatures))
+    outcomes = enumerate(zip_longest(*signatures, fillvalue=("nothing",)))
+    index, found = next((index, each) for index, each in outcomes if len(set(each)) > 1)
+    said = "; ".join(f"rank {rank}: {_words(each)}" for rank, each in enumerate(found))
+    return RankDesync(phase, f"outcome {index} differs ({said})", _odd(found))
 
 
 def _words(outcome: object) -> str:

@@ -16,7 +16,7 @@ _PHASE = "step"
 
 def outputs_of(result: CallResult) -> list[list[Emitted | None]]:
     """Return the Outputs of a call in order, each as every rank emitted it, ``None`` where not."""
-    by_rank = [payload.outputs if payload is not None else () for payload in result.payloads]
+    by_rank = [payload.outputs for payload in result.payloads]
     count = max(map(len, by_rank))
     return [
         [outputs[index] if index < len(outputs) else None for outputs in by_rank]

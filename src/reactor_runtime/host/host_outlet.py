@@ -53,7 +53,7 @@ class CommandReply:
 
 
 class FailureKind(StrEnum):
-    """What broke, which decides what ends (design: the failure table)."""
+    """What broke, which decides what ends."""
 
     SESSION_START = "session_start"  # session_started raised: that session
     STEP = "step"  # a step raised: that session, then on_failure

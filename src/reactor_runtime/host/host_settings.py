@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+IDLE_PAUSE_S: Final = 0.005  # how long a model with nothing to show is left alone
 
 
 class OnFailure(StrEnum):

@@ -19,7 +19,7 @@ class HostThread:
         self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
 
     def start(self, work: Callable[[], None]) -> None:
-        """Run *work*; nothing it raises is lost: it must raise nothing."""
+        """Run *work*, which must raise nothing: nobody would handle it."""
         self._thread = threading.Thread(target=self._run, args=(work,), name=self.name, daemon=True)
         self._thread.start()
 

@@ -22,7 +22,7 @@ from reactor_runtime.host.model_loading import load_model
 from reactor_runtime.host.model_loop import ModelLoop
 from reactor_runtime.host.model_thread import ModelThread
 from reactor_runtime.host.outcome import overtake
-from reactor_runtime.host.turn_watch import thread_stacks
+from reactor_runtime.host.stacks import thread_stacks
 from reactor_runtime.host.watchdog import Watchdog
 from reactor_runtime.log import get_logger
 from reactor_runtime.model.contract import ModelContract

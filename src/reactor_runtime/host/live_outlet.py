@@ -12,10 +12,10 @@ from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.loop_parts import LoopParts
 from reactor_runtime.log import bind, get_logger
 from reactor_runtime.model.messages import ModelMessage, body_of, wire_name
-from reactor_runtime.model.outlet import Turn
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.pace import checked_fps
 from reactor_runtime.model.step import StepCompleted
+from reactor_runtime.model.turn import Turn
 
 log = get_logger(__name__)
 

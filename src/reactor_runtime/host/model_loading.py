@@ -94,6 +94,6 @@ def _is_warmup(function: Any) -> TypeGuard[Callable[[], Any]]:
     if not callable(function):
         return False
     required = inspect.Parameter.empty
-    positional = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    variadic = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     parameters = inspect.signature(function).parameters.values()
-    return all(p.default is not required or p.kind in positional for p in parameters)
+    return all(p.default is not required or p.kind in variadic for p in parameters)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from reactor_runtime.host.author_loop import AuthorLoop
-from reactor_runtime.host.await_stack import await_stack
 from reactor_runtime.host.host_thread import HostThread
+from reactor_runtime.host.stacks import await_stack
 
 
 class ModelThread:

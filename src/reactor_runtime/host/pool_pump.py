@@ -14,6 +14,7 @@ from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.errors import FrameError, RankDesync, WorkerError
 from reactor_runtime.host.events import ModelEvent, SessionStarted
 from reactor_runtime.host.host_outlet import FailureKind, RankTiming, StepReport
+from reactor_runtime.host.host_settings import IDLE_PAUSE_S
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.pool_parts import PoolParts
@@ -22,11 +23,10 @@ from reactor_runtime.host.rank_messages import Report, SessionClosed, SessionFai
 from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
 from reactor_runtime.host.rank_report_teller import told_cause
 from reactor_runtime.log import get_logger
-from reactor_runtime.model.outlet import Turn
+from reactor_runtime.model.turn import Turn
 
 log = get_logger(__name__)
 
-IDLE_PAUSE_S = 0.005
 LONGEST_PAUSE_S = 0.1
 
 
@@ -51,9 +51,8 @@ class PoolPump:
         Raises:
             WorkerGroupError: The ranks are lost.
         """
-        own = self._own
         self._call(ApplyEvents(()))
-        while not (own.teller.is_over or own.gate.is_stopping):
+        while not self._is_over:
             self._changed.clear()
             self._check_ranks()
             delay_s = self._turn()

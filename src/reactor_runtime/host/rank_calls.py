@@ -1,7 +1,7 @@
 """RankCalls: one verb to every rank of a model, and what they all say to it."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from reactor_runtime.clock import Clock
@@ -77,7 +77,7 @@ class RankCalls:
         settings = self._settings
         return settings.turn_timeout_s if self.is_warm else settings.first_turn_timeout_s
 
-    def _agree(self, check: Any) -> None:
+    def _agree(self, check: Callable[[], None]) -> None:
         try:
             check()
         except RankDesync as error:
@@ -133,4 +133,4 @@ def _check_waits(verb: Verb, questions: Sequence[Any]) -> None:
     if odd:
         kinds = "some ranks wait for input and others do not"
         alike = all(isinstance(question, WantsInput) for question in questions)
-        raise RankDesync(verb.phase, "ranks wait for different input" if alike else kinds, odd)
+        raise RankDesync(where_of(verb), "ranks wait for different input" if alike else kinds, odd)

@@ -22,7 +22,7 @@ from reactor_runtime.host.session_life import SessionLife
 from reactor_runtime.host.state_digest import StateDigest
 from reactor_runtime.host.turn_source import BodyState, Step
 from reactor_runtime.model.author_call import is_ours, outlive_cancellation
-from reactor_runtime.model.outlet import Turn
+from reactor_runtime.model.turn import Turn
 
 Order = Callable[["RankLoop"], Awaitable[Any]]
 

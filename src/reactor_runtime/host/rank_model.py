@@ -16,7 +16,7 @@ from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
 from reactor_runtime.host.rank_seat import RankSeat
 from reactor_runtime.model.author_call import cancel
 from reactor_runtime.model.contract import ModelContract
-from reactor_runtime.model.outlet import Turn
+from reactor_runtime.model.turn import Turn
 
 _CLOSE_S = 5.0
 _CLOSE_ROUND_S = 0.1

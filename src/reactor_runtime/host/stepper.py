@@ -1,13 +1,11 @@
 """Stepper: when a step may begin, and what is reported when it has ended."""
 
 from reactor_runtime.host.host_outlet import StepReport
+from reactor_runtime.host.host_settings import IDLE_PAUSE_S
 from reactor_runtime.host.live_outlet import error_text
 from reactor_runtime.host.loop_parts import LoopParts
 from reactor_runtime.host.turn_source import BodyState, Step
-from reactor_runtime.model.outlet import Turn
-
-# How long a model with nothing to show is left alone.
-IDLE_PAUSE_S = 0.005
+from reactor_runtime.model.turn import Turn
 
 
 class Stepper:

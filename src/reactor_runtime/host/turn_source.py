@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from reactor_runtime.model.outlet import Turn
 from reactor_runtime.model.step import StepCompleted
+from reactor_runtime.model.turn import Turn
 
 _NOTHING: Final = StepCompleted()
 

@@ -1,8 +1,5 @@
 """TurnWatch: how long the model has been busy with one turn, waits for others not counted."""
 
-import sys
-import threading
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -65,12 +62,3 @@ class TurnWatch:
         """Seconds since the turn began, or since it last waited; 0 when nothing runs."""
         since = self._busy_from
         return 0.0 if since is None else self._clock.now() - since
-
-
-def thread_stacks() -> dict[str, str]:
-    """Return where every thread of the process is right now, by the threads' names."""
-    names = {thread.ident: thread.name for thread in threading.enumerate()}
-    return {
-        names.get(ident, str(ident)): "".join(traceback.format_stack(frame))
-        for ident, frame in sys._current_frames().items()
-    }

@@ -15,12 +15,13 @@ from reactor_runtime.model.annotations import (
     own_annotations,
 )
 from reactor_runtime.model.command import CommandContract, read_commands
+from reactor_runtime.model.file_references import UPLOAD_REFERENCE
 from reactor_runtime.model.input_state import InputState
 from reactor_runtime.model.lifecycle import Lifecycle, read_lifecycle
 from reactor_runtime.model.media_input import MediaInput, media_handles
 from reactor_runtime.model.mentions import mentioned, visible
 from reactor_runtime.model.messages import ModelMessage, wire_name
-from reactor_runtime.model.openapi import UPLOAD_REFERENCE, ModelSchema
+from reactor_runtime.model.openapi import ModelSchema
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.payload import bind
 from reactor_runtime.model.refusals import short_name

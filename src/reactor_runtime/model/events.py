@@ -1,6 +1,6 @@
 """``@event`` and the lifecycle decorators: they mark a method and leave it as it is.
 
-What the marks of a whole class add up to is read in ``commands`` and ``lifecycle``.
+What the marks of a whole class add up to is read in ``command`` and ``lifecycle``.
 """
 
 import inspect

@@ -10,6 +10,7 @@ from typing import Any
 
 from reactor_runtime.model.uploaded_file import UploadedFile
 
+UPLOAD_REFERENCE = "ReactorUploadReference"  # what a schema calls a reference
 UPLOAD_ID = "upload_id"  # the key that makes an object of a client's a reference
 
 

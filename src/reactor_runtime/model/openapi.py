@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.model.annotations import names_around
+from reactor_runtime.model.file_references import UPLOAD_REFERENCE
 from reactor_runtime.model.value_rules import ANYTHING, field
 from reactor_runtime.model.value_schema import SchemaReader
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 UNSTAMPED = "v0.0.0"
-UPLOAD_REFERENCE = "ReactorUploadReference"
 
 _UPLOAD_REFERENCE: Schema = {
     "type": "object",

@@ -5,26 +5,14 @@ instance it drives an outlet of its own.
 """
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from reactor_runtime.model.turn import Turn
 
 if TYPE_CHECKING:
     from reactor_runtime.model.messages import ModelMessage
     from reactor_runtime.model.output import Output
     from reactor_runtime.model.step import StepCompleted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """One lockstep step, the same on every rank.
-
-    Attributes:
-        number: Steps since the session started, from 0; a refused one takes no number.
-        time_s: Monotonic seconds since the session started, stamped once by the host.
-    """
-
-    number: int
-    time_s: float
 
 
 class Outlet(Protocol):

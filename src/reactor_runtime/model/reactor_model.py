@@ -20,10 +20,11 @@ from reactor_runtime.model.connected_event import ConnectedAttribute
 from reactor_runtime.model.idle import _IdleType
 from reactor_runtime.model.input_handles import install_handles
 from reactor_runtime.model.messages import ModelMessage
-from reactor_runtime.model.outlet import Outlet, SilentOutlet, Turn
+from reactor_runtime.model.outlet import Outlet, SilentOutlet
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.output_stream import OutputAttribute
 from reactor_runtime.model.step import StepCompleted, StepOutcome
+from reactor_runtime.model.turn import Turn
 from reactor_runtime.world import World
 
 

@@ -119,7 +119,7 @@ def _methods(cls: type) -> list[str]:
 
 
 def _is_marked(cls: type, name: str) -> bool:
-    return bool(is_marked(inspect.getattr_static(cls, name)))
+    return is_marked(inspect.getattr_static(cls, name))
 
 
 def _near(cls: type, name: str) -> str | None:

@@ -17,6 +17,7 @@ from pydantic_core.core_schema import CoreSchema, ValidationInfo
 
 from reactor_runtime.model.file_references import (
     UPLOAD_ID,
+    UPLOAD_REFERENCE,
     AbsentFile,
     FileReference,
     ReferencedFiles,
@@ -124,7 +125,7 @@ def _given(value: Any) -> UploadedFile:
     raise PydanticCustomError(WANTED, "an uploaded file")
 
 
-_UPLOAD = {"$ref": "#/components/schemas/ReactorUploadReference"}
+_UPLOAD = {"$ref": f"#/components/schemas/{UPLOAD_REFERENCE}"}
 
 BOOLEAN = cs.bool_schema(strict=True)
 INTEGER = cs.no_info_before_validator_function(whole, cs.int_schema(strict=True))

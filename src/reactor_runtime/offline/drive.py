@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from reactor_runtime.errors import OfflineRunError, RankDesync
 from reactor_runtime.host.events import ModelEvent
-from reactor_runtime.host.host_settings import HostSettings
+from reactor_runtime.host.host_settings import IDLE_PAUSE_S, HostSettings
 from reactor_runtime.host.rank_loop import Order, RankLoop
 from reactor_runtime.host.rank_messages import RankReply
 from reactor_runtime.host.rank_model import RankModel
 from reactor_runtime.host.rank_parts import LoadOrder
-from reactor_runtime.host.stepper import IDLE_PAUSE_S
 from reactor_runtime.host.turn_watch import TurnWatch
-from reactor_runtime.model.outlet import Turn
+from reactor_runtime.model.turn import Turn
 from reactor_runtime.offline.peers import Peers
 from reactor_runtime.offline.script import Script
 from reactor_runtime.offline.seat import OfflineSeat

@@ -14,7 +14,8 @@ from reactor_runtime.errors import OfflineRunError
 from reactor_runtime.host.host_outlet import OutboundMessage
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.rank_parts import LoadOrder
-from reactor_runtime.host.turn_watch import TurnWatch, thread_stacks
+from reactor_runtime.host.stacks import thread_stacks
+from reactor_runtime.host.turn_watch import TurnWatch
 from reactor_runtime.media.film import Film
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.pace import checked_fps

@@ -23,8 +23,6 @@ from reactor_runtime.testing.fake_clock import FakeClock
 from reactor_runtime.testing.host_turn import HostTurn
 from reactor_runtime.testing.received import Frame
 
-Due = tuple[str, float, Any, Any]
-
 
 class CapturedStream:
     """Implements ``MediaStream``: a real pacer, a fake clock, and the arrays as they were emitted.

@@ -28,6 +28,7 @@ class FakeConnection(Connection):
         listener: The session.
         connection_id: Its number; the client's id is made from it.
         has_control: Whether the client opened a control channel.
+        max_message_bytes: The largest frame the client takes.
 
     Attributes:
         sent: Every frame sent to the client, in order.

@@ -35,7 +35,9 @@ class FakeHost(ModelHost):
         posted: Every event, in order.
         frames: Every inbound frame, with its track.
         pending: Commands that can still be withdrawn, by call id.
+        session_id: Of the session it was last told of.
         is_prompt: Whether it opens and closes sessions at once.
+        is_closed: Whether it was stopped.
         load_error: What loading raises, if anything.
         start_error: How ``session_started`` fails, empty when it does not.
     """

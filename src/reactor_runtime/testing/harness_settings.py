@@ -9,9 +9,10 @@ from reactor_runtime.setting_table import SETTINGS
 from reactor_runtime.settings import ServeSettings, resolve_settings
 
 _MODEL_SETTINGS = {
-    setting.label: setting.name for setting in SETTINGS if setting.group in ("Model", "Time limits")
+    setting.label: setting.name
+    for setting in SETTINGS
+    if setting.group in ("Model", "Time limits") or setting.name == "max_fps"
 }
-_MORE = {"max_fps": "max_fps"}
 
 
 def harness_settings(
@@ -25,7 +26,7 @@ def harness_settings(
         TypeError: There is no setting of a name in *given*, or it is none of a model's.
         SettingError: A value is wrong, alone or beside the others.
     """
-    known = {**_MODEL_SETTINGS, **_MORE}
+    known = _MODEL_SETTINGS
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -10,7 +10,7 @@ step start, is there room. A body that takes no turns may ask nothing at all.
 
 import threading
 
-PAUSE_S = 0.005  # how long a host leaves a model alone that had nothing to show
+from reactor_runtime.host.host_settings import IDLE_PAUSE_S
 
 
 class HostTurn:
@@ -62,7 +62,7 @@ class HostTurn:
             if at > now:
                 self.wants_at = at
             elif was_offered:  # it could have, and asks again: it pauses
-                self.wants_at = now + PAUSE_S
+                self.wants_at = now + IDLE_PAUSE_S
             else:
                 self.has_spoken, self._was_offered = False, True
             return True

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from reactor_runtime.testing.bench_parts import BenchParts
@@ -119,8 +120,8 @@ class TimeFlow:
         return on if due is None else min(on, due)
 
 
+@dataclass(frozen=True, slots=True)
 class _Move:
     """The clock is to go to *when_s*."""
 
-    def __init__(self, when_s: float) -> None:
-        self.when_s = when_s
+    when_s: float

@@ -2,7 +2,7 @@ import asyncio
 from contextlib import aclosing
 
 from reactor_runtime.host.turn_source import BodyState, Step, TurnSource
-from reactor_runtime.model.outlet import Turn
+from reactor_runtime.model.turn import Turn
 
 
 def step(number: int) -> Step:

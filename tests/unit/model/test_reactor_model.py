@@ -14,12 +14,13 @@ from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.input_state import InputState
 from reactor_runtime.model.media_input import MediaInput
 from reactor_runtime.model.messages import ModelMessage
-from reactor_runtime.model.outlet import SilentOutlet, Turn
+from reactor_runtime.model.outlet import SilentOutlet
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.pipeline import ReactorPipeline
 from reactor_runtime.model.reactor_model import ReactorApp, ReactorModel, attach
 from reactor_runtime.model.step import StepCompleted, StepOutcome
 from reactor_runtime.model.tracks import Video
+from reactor_runtime.model.turn import Turn
 from reactor_runtime.world import World
 
 

@@ -3,7 +3,6 @@ import gc
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-import hypothesis
 import pytest
 from tests.unit.webrtc.viewer import (
     AUDIO,
@@ -18,10 +17,6 @@ from tests.unit.webrtc.viewer import (
 from reactor_runtime.model.tracks import Track
 from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.webrtc.web_rtc_settings import WebRtcSettings
-
-# Other work on the machine must not fail an example for being slow.
-hypothesis.settings.register_profile("unhurried", deadline=None)
-hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
-"""Where tasks wait, followed through every kind of awaiting."""
+"""Where threads are, and where tasks wait, followed through every kind of awaiting."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
-from reactor_runtime.host.await_stack import await_stack
+from reactor_runtime.host.stacks import await_stack, thread_stacks
 
 
 async def innermost(event: asyncio.Event) -> None:
@@ -46,3 +46,7 @@ async def test_a_task_that_has_ended_waits_nowhere() -> None:
     task = asyncio.ensure_future(asyncio.sleep(0))
     await task
     assert "waits at" in await_stack(task)
+
+
+def test_stacks_are_found_by_the_threads_name() -> None:
+    assert "test_stacks_are_found_by_the_threads_name" in thread_stacks()["MainThread"]

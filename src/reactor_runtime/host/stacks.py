@@ -1,7 +1,9 @@
-"""Where a coroutine waits: the chain of its awaits, which no thread's stack shows."""
+"""Where code is right now: threads, and coroutines, whose awaits no thread's stack shows."""
 
 import asyncio
 import gc
+import sys
+import threading
 import traceback
 from types import AsyncGeneratorType
 from typing import Any
@@ -9,6 +11,15 @@ from typing import Any
 # What a coroutine, a generator and an async generator call their frame, and what they wait for.
 _FRAMES = ("cr_frame", "gi_frame", "ag_frame")
 _AWAITS = ("cr_await", "gi_yieldfrom", "ag_await")
+
+
+def thread_stacks() -> dict[str, str]:
+    """Return where every thread of the process is right now, by the threads' names."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    return {
+        names.get(ident, str(ident)): "".join(traceback.format_stack(frame))
+        for ident, frame in sys._current_frames().items()
+    }
 
 
 def await_stack(task: "asyncio.Task[Any]") -> str:
