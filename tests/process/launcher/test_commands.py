@@ -72,7 +72,7 @@ def readme_block(first_line: str) -> str:
 
 def test_launch_runs_the_example_of_the_readme(tmp_path: Path) -> None:
     run = start("launch", str(EXAMPLE), cwd=tmp_path)
-    out, err = run.communicate(timeout=120)
+    out, err = run.communicate(timeout=soon(120))
     assert run.returncode == 0, err
     shown = readme_block("$ reactor launch examples/launch/all_reduce.yaml\n").splitlines()
     said = iter(err.splitlines())
@@ -88,7 +88,7 @@ def test_launch_runs_the_example_of_the_readme(tmp_path: Path) -> None:
 
 def test_launch_ends_with_the_jobs_failure(tmp_path: Path) -> None:
     run = start("launch", str(write_job(tmp_path, "act.py", "exit", "1", "7")), cwd=tmp_path)
-    _, err = run.communicate(timeout=120)
+    _, err = run.communicate(timeout=soon(120))
     assert run.returncode == 1
     assert "job job-1 failed: node 1, rank 1 ended with exit code 7" in err
     assert bearing(MARK) == {}
@@ -100,7 +100,7 @@ def test_nodes_that_cannot_start_end_the_launch_with_the_reason(tmp_path: Path) 
     (absent / "__init__.py").write_text("raise ImportError('no torch here')\n")
     job = write_job(tmp_path, "act.py", "sleep")
     run = start("launch", str(job), cwd=tmp_path, PYTHONPATH=str(absent.parent))
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=soon(60))
     assert run.returncode == 1
     assert err.splitlines()[-1].startswith("reactor: the node agent")
     assert (
@@ -121,7 +121,7 @@ def test_nccl_without_cuda_is_refused_before_anything_starts(tmp_path: Path) -> 
     without_cuda()
     job = write_job(tmp_path, "gloo.py", "sum", comm_backend="nccl")
     run = start("launch", str(job), cwd=tmp_path)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=soon(60))
     assert run.returncode == 1
     wanted = "comm_backend nccl: node agent0 has no CUDA device; node agent1 has no CUDA device"
     assert f"job job-1 failed: {wanted}; use gloo or other nodes" in err
@@ -132,7 +132,7 @@ def test_nccl_without_cuda_is_refused_under_a_scheduler_too(tmp_path: Path) -> N
     without_cuda()
     job = str(write_job(tmp_path, "gloo.py", "sum", comm_backend="nccl"))
     run = start("launch", job, "--from-env", "slurm", cwd=tmp_path, **SLURM[1])
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=soon(60))
     assert run.returncode == 2
     assert "nccl, and node 1 has no CUDA device; wanted gloo, or other nodes" in err
 
@@ -146,12 +146,12 @@ def test_nccl_on_cuda_runs_one_process_per_device_and_refuses_more(tmp_path: Pat
     one = {"comm_backend": "nccl", "num_workers": 1}
     job = write_job(tmp_path, "gloo.py", "sum", **one)
     run = start("launch", str(job), cwd=tmp_path)
-    out, err = run.communicate(timeout=200)
+    out, err = run.communicate(timeout=soon(200))
     assert run.returncode == 0, err
     assert "rank 0 of 1: the sum is 0" in out
     job.write_text(job.read_text() + f"\nprocs_per_worker: {devices + 1}\n")
     run = start("launch", str(job), cwd=tmp_path)
-    _, err = run.communicate(timeout=200)
+    _, err = run.communicate(timeout=soon(200))
     assert run.returncode == 1
     assert f"node agent0 has {devices} CUDA devices for {devices + 1} processes" in err
     assert "two processes cannot share one under nccl" in err
@@ -168,7 +168,7 @@ def test_whatever_ends_launch_ends_everything(tmp_path: Path, number: int, statu
     ended_at = time.monotonic()
     wait_for(lambda: not bearing(MARK), "everything is gone")
     assert time.monotonic() - ended_at < soon(5 if number == signal.SIGKILL else 15)
-    run.communicate(timeout=30)
+    run.communicate(timeout=soon(30))
     assert run.returncode == status
     assert len(list(scratch.glob("reactor-launch-*"))) == (number == signal.SIGKILL)
     ScratchFolder("launch", scratch).sweep()  # as the next one does first
@@ -317,7 +317,7 @@ SCHEDULERS = ["slurm", "kubernetes", "pytorchjob"]
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_two_nodes_under_a_scheduler(tmp_path: Path, scheduler: str) -> None:
     runs = start_nodes(scheduler, tmp_path, "gloo.py", "sum")
-    said = [run.communicate(timeout=120) for run in runs]
+    said = [run.communicate(timeout=soon(120)) for run in runs]
     assert [run.returncode for run in runs] == [0, 0], said
     for node, (out, _) in enumerate(said):
         assert out == f"[job node{node} rank{node}] rank {node} of 2: the sum is 1\n"
@@ -332,7 +332,7 @@ def test_a_failure_reaches_the_other_node_through_the_store(
     tmp_path: Path, scheduler: str, act: tuple[str, ...]
 ) -> None:
     runs = start_nodes(scheduler, tmp_path, "act.py", *act)
-    said = [run.communicate(timeout=120)[1] for run in runs]
+    said = [run.communicate(timeout=soon(120))[1] for run in runs]
     assert [run.returncode for run in runs] == [1, 1]
     wanted = "rank 1 ended with exit code 7" if act[0] == "exit" else "rank 0 ended with signal"
     assert all(wanted in text.partition("then:")[0] for text in said), said
@@ -346,8 +346,8 @@ def test_a_killed_launcher_of_a_node_is_noticed_by_the_other(tmp_path: Path, nod
     wait_for(lambda: len(list(tmp_path.glob("here-*"))) == 2, "both ranks run")
     runs[node].kill()
     killed_at = time.monotonic()
-    _, err = runs[1 - node].communicate(timeout=90)
-    runs[node].communicate(timeout=10)
+    _, err = runs[1 - node].communicate(timeout=soon(90))
+    runs[node].communicate(timeout=soon(10))
     assert time.monotonic() - killed_at < soon(30)
     assert runs[1 - node].returncode == 1
     assert "lost" in err
@@ -357,7 +357,7 @@ def test_a_killed_launcher_of_a_node_is_noticed_by_the_other(tmp_path: Path, nod
 def test_a_node_that_never_comes_ends_the_wait(tmp_path: Path) -> None:
     job = str(write_job(tmp_path, "act.py", "sleep", rendezvous="{join_timeout_s: 4}"))
     run = start("launch", job, "--from-env", "slurm", cwd=tmp_path, **SLURM[0])
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=soon(60))
     assert run.returncode == 1
     assert "node 1 did not join within 4 s" in err
     assert "a loopback address that only its own host can reach" in err
@@ -370,7 +370,7 @@ def test_a_master_that_accepts_and_says_nothing(tmp_path: Path) -> None:
         port = str(silent.getsockname()[1])
         variables = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "WORLD_SIZE": "2"}
         run = start("launch", job, "--from-env", "pytorchjob", cwd=tmp_path, RANK="1", **variables)
-        _, err = run.communicate(timeout=100)
+        _, err = run.communicate(timeout=soon(100))
     assert run.returncode == 1
     assert f"node 1 cannot reach the store of node 0 at 127.0.0.1:{port}: no answer" in err
     assert bearing(MARK) == {}
@@ -382,7 +382,7 @@ def test_a_master_port_that_is_taken(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         variables = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "WORLD_SIZE": "2"}
         run = start("launch", job, "--from-env", "pytorchjob", cwd=tmp_path, RANK="0", **variables)
-        _, err = run.communicate(timeout=100)
+        _, err = run.communicate(timeout=soon(100))
     assert run.returncode == 1
     assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in err
 
@@ -391,6 +391,6 @@ def test_a_master_that_nobody_knows(tmp_path: Path) -> None:
     job = str(write_job(tmp_path, "act.py", "sleep", rendezvous="{join_timeout_s: 3}"))
     variables = {**KUBERNETES[1], "JOB_SERVICE": "nowhere.invalid"}
     run = start("launch", job, "--from-env", "kubernetes", cwd=tmp_path, **variables)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=soon(60))
     assert run.returncode == 2
     assert "the node of rank 0 has an unknown name" in err

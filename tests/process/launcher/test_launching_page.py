@@ -9,6 +9,7 @@ import pytest
 import yaml
 from tests.e2e.snippets import snippet, write_files
 from tests.process.cli import environment
+from tests.process.launcher.cluster import soon
 
 from reactor_runtime.launcher.contracts import load_job
 from reactor_runtime.launcher.scheduler_env import place_from
@@ -23,7 +24,7 @@ wait $first
 
 
 @pytest.mark.torch
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(600)
 def test_the_job_of_the_page_under_the_schedulers_script(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     write_files(PAGE, tmp_path)
@@ -39,7 +40,7 @@ def test_the_job_of_the_page_under_the_schedulers_script(tmp_path: Path) -> None
         "PATH": f"{srun.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
     }
     done = subprocess.run(
-        ["sh", "job.sh"], cwd=tmp_path, capture_output=True, text=True, timeout=180,
+        ["sh", "job.sh"], cwd=tmp_path, capture_output=True, text=True, timeout=soon(180),
         env=environment(**slurm),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 from tests.process.cli import environment
+from tests.process.launcher.cluster import soon
 from tests.process.launcher.test_commands import MARK, nothing_left, start  # noqa: F401
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(500)]
@@ -44,7 +45,7 @@ def write_job(folder: Path, *more: str, nodes: int = 2, procs: int = 2) -> Path:
 def test_two_nodes_make_the_film_that_one_process_makes(tmp_path: Path) -> None:
     job = write_job(tmp_path)
     run = start("launch", str(job), cwd=tmp_path)
-    out, err = run.communicate(timeout=150)
+    out, err = run.communicate(timeout=soon(150))
     assert run.returncode == 0, out + err
     told = "5 turns, 0.2 s, 5 frames of main_video: film.mkv"
     assert out.splitlines() == [f"[film node0 rank0] {told}"]
@@ -61,13 +62,14 @@ def test_two_nodes_make_the_film_that_one_process_makes(tmp_path: Path) -> None:
 def run_alone(source: Path, *flags: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "reactor_runtime.offline", ".", *flags],
-        cwd=source, capture_output=True, text=True, timeout=120, check=False, env=environment(),
+        cwd=source, capture_output=True, text=True, timeout=soon(120), check=False,
+        env=environment(),
     )  # fmt: skip
 
 
 def test_the_example_over_two_nodes_shows_what_one_process_shows(tmp_path: Path) -> None:
     run = start("launch", str(EXAMPLE), cwd=tmp_path)
-    out, err = run.communicate(timeout=200)
+    out, err = run.communicate(timeout=soon(200))
     assert run.returncode == 0, out + err
     job = yaml.safe_load(EXAMPLE.read_text())
     alone = tmp_path / "alone.mkv"
@@ -84,7 +86,7 @@ def test_the_example_over_two_nodes_shows_what_one_process_shows(tmp_path: Path)
 def test_a_rank_that_raises_is_the_jobs_cause_and_the_turn_is_named(tmp_path: Path) -> None:
     job = write_job(tmp_path, "--command", "3", "set_fail_on", '{"fail_on": 2}')
     run = start("launch", str(job), cwd=tmp_path)
-    _, err = run.communicate(timeout=150)
+    _, err = run.communicate(timeout=soon(150))
     assert run.returncode == 1
     assert "job film-1 failed: node 1, rank 2 raised ValueError: rank 2 will not" in err
     assert "in turn 3 of an offline run" in err
@@ -95,7 +97,7 @@ def test_a_rank_that_raises_is_the_jobs_cause_and_the_turn_is_named(tmp_path: Pa
 def test_a_wrong_command_is_refused_on_every_rank(tmp_path: Path) -> None:
     job = write_job(tmp_path, "--command", "0", "set_hue", '{"hue": 300}', nodes=1)
     run = start("launch", str(job), cwd=tmp_path)
-    _, err = run.communicate(timeout=150)
+    _, err = run.communicate(timeout=soon(150))
     assert run.returncode == 1
     assert "PayloadError: set_hue.hue" in err
 

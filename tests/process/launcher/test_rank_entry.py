@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 from tests.process.cli import environment
+from tests.process.launcher.cluster import soon
 
 from reactor_runtime.launcher.torchrun import RANK_ENTRY
+
+pytestmark = pytest.mark.timeout(400)
 
 SHOWS = """\
 import json, sys
@@ -23,7 +26,7 @@ def run(folder: Path, *words: str, **env: str) -> "subprocess.CompletedProcess[s
     report = str(folder / "error.json")
     return subprocess.run(
         [sys.executable, "-m", RANK_ENTRY, *words],
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=soon(120), check=False,
         env=environment(TORCHELASTIC_ERROR_FILE=report, **env),
     )  # fmt: skip
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.process.launcher.cluster import bearing, wait_for
+from tests.process.launcher.cluster import bearing, soon, wait_for
 from tests.process.launcher.test_commands import EXAMPLE, start, write_job
 
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 ray = pytest.importorskip("ray", reason="make test-ray installs it")
 AGENT = "reactor_runtime.launcher.agent_program"
 
@@ -60,7 +60,7 @@ def launch(job: Path, address: str, *more: str, cwd: Path) -> Any:
 
 def test_the_example_runs_with_an_agent_on_each_node(tmp_path: Path, address: str) -> None:
     run = launch(EXAMPLE, address, cwd=tmp_path)
-    out, err = run.communicate(timeout=200)
+    out, err = run.communicate(timeout=soon(200))
     assert run.returncode == 0, err
     assert sorted(out.splitlines()) == [
         f"[all_reduce node{rank // 2} rank{rank}] rank {rank} of 4: the sum is 6"
@@ -73,7 +73,7 @@ def test_the_example_runs_with_an_agent_on_each_node(tmp_path: Path, address: st
 
 def test_a_failing_rank_fails_the_job(tmp_path: Path, address: str) -> None:
     run = launch(write_job(tmp_path, "act.py", "exit", "1", "7"), address, cwd=tmp_path)
-    _, err = run.communicate(timeout=200)
+    _, err = run.communicate(timeout=soon(200))
     assert run.returncode == 1
     assert "job job-1 failed: node 1, rank 1 ended with exit code 7" in err
 
@@ -89,7 +89,7 @@ def test_nodes_that_the_cluster_does_not_have_end_the_wait(
 ) -> None:
     job = write_job(tmp_path, "act.py", "sleep", **shape)
     run = launch(job, address, "--ray-timeout", "3", cwd=tmp_path)
-    _, err = run.communicate(timeout=100)
+    _, err = run.communicate(timeout=soon(100))
     assert run.returncode == 1
     assert f"the cluster did not give {wanted} within 3 s; its nodes, used and free: " in err
     assert err.count(" has 2 CPU") == 2
@@ -100,7 +100,7 @@ def test_whatever_ends_launch_ends_everything(tmp_path: Path, address: str, numb
     run = launch(write_job(tmp_path, "act.py", "sleep"), address, cwd=tmp_path)
     wait_for(lambda: len(list(tmp_path.glob("here-*"))) == 2, "both ranks run", 120)
     run.send_signal(number)
-    run.communicate(timeout=60)
+    run.communicate(timeout=soon(60))
     wait_for(lambda: not bearing("REACTOR_JOB_NAME=job"), "the ranks are gone", 30)
     assert run.returncode == (-9 if number == signal.SIGKILL else 130)
 
@@ -111,7 +111,7 @@ def test_a_killed_actor_takes_its_agent_along_and_fails_the_job(
     run = launch(write_job(tmp_path, "act.py", "sleep"), address, cwd=tmp_path)
     wait_for(lambda: len(list(tmp_path.glob("here-*"))) == 2, "both ranks run", 120)
     os.kill(parent_of(agents()[0]), signal.SIGKILL)
-    _, err = run.communicate(timeout=100)
+    _, err = run.communicate(timeout=soon(100))
     assert run.returncode == 1
     assert "lost: no heartbeat for 5 s" in err
 
@@ -122,6 +122,6 @@ def test_a_killed_actor_takes_its_agent_along_and_fails_the_job(
 )
 def test_a_cluster_that_is_not_there_is_a_mistake(tmp_path: Path, where: str, words: str) -> None:
     run = launch(EXAMPLE, where, cwd=tmp_path)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=soon(60))
     assert run.returncode == 2
     assert words in err

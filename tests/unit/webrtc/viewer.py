@@ -2,6 +2,7 @@
 
 import asyncio
 import fractions
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,8 @@ import av
 import numpy as np
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
+from aiortc.rtcrtpreceiver import NackGenerator
+from aiortc.rtp import RtpPacket
 
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.rendition import Rendition
@@ -186,6 +189,29 @@ class PatternSource:
         return encoder
 
 
+_ASK_AGAIN_S = 0.1
+
+
+class _AsksAgain(NackGenerator):  # type: ignore[misc] # aiortc is untyped
+    """Asks for what is missing until it comes, as browsers do.
+
+    aiortc's own asks once: where that question or its answer is lost, too, as on a machine that is
+    too busy to read, the picture stands still until hundreds of packets more have come.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked_at = 0.0
+
+    def add(self, packet: RtpPacket) -> bool:
+        """Return whether to ask for all that is missing now."""
+        has_new, now = super().add(packet), time.monotonic()
+        if has_new or (self.missing and now - self._asked_at >= _ASK_AGAIN_S):
+            self._asked_at = now
+            return True
+        return False
+
+
 class Viewer:
     """An aiortc client that knows nothing but the wire."""
 
@@ -213,6 +239,8 @@ class Viewer:
 
     def _add(self, what: Any, name: str, direction: str) -> Any:
         transceiver = self.pc.addTransceiver(what, direction=direction)
+        if transceiver.kind == "video":
+            transceiver.receiver._RTCRtpReceiver__nack_generator = _AsksAgain()
         self._transceivers.append((transceiver, name, direction))
         return transceiver
 
