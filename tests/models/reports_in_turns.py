@@ -16,6 +16,7 @@ class ReportsInTurns(ReportsByHand):
                 await self.complete_step(
                     StepCompleted(output=picture, files={"a": b"1"}, elapsed=0.5)
                 )
+                await self.complete_step(StepCompleted(files={"c": b"3"}))
 
     @event
     async def report(self, value: int) -> None:

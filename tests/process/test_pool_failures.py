@@ -85,6 +85,21 @@ async def test_one_rank_ends_the_session_and_the_host(
     assert "secret" not in failure.message
 
 
+async def test_a_command_that_waits_for_one_after_it_is_shown_where_it_waits(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("waits_for_events")
+    stage.open()
+    await stage.shown()
+    with caplog.at_level(logging.ERROR):
+        stage.call("wait_for_a_signal")
+        stage.call("give_the_signal")
+        failure = await failure_of(stage)
+    assert (failure.kind, failure.message) == (FailureKind.STEP_TIMEOUT, "TimeoutError")
+    assert "in WaitsForEvents.wait_for_a_signal" in caplog.text
+    assert "await self.signal.wait()" in caplog.text
+
+
 async def test_an_exception_equal_on_all_ranks_is_the_callers(serve: Serve) -> None:
     stage = await serve("goes_astray")
     stage.open()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
+from reactor_runtime.distributed.rank_life import TASKS_HEADING
 from reactor_runtime.distributed.worker_process import WorkerProcess
 
 _WITHIN_S: Final = 0.5
@@ -41,7 +42,9 @@ def _stack_of(process: WorkerProcess, deadline: float) -> str:
             break
         time.sleep(_PAUSE_S)
     if text:
-        return f"its Python stacks:\n{_with_source(text[-_MOST_TEXT:].rstrip())}"
+        threads, heading, tasks = text[-_MOST_TEXT:].rstrip().partition(TASKS_HEADING)
+        stacks = "".join([heading, tasks, "\n" if tasks else "", _with_source(threads.rstrip())])
+        return f"its Python stacks:\n{stacks}"
     return f"no stack could be taken: the process does not answer a signal (state {state})"
 
 

@@ -8,6 +8,7 @@ from reactor_runtime.errors.authors import (
     ApplicationError,
     BufferClosed,
     CommandError,
+    EndlessWaitError,
     OutsideTurnError,
 )
 from reactor_runtime.errors.configuration import (
@@ -121,6 +122,7 @@ __all__ = [
     "ControlPlaneAbsentError",
     "ControlPlaneError",
     "EncoderError",
+    "EndlessWaitError",
     "ForeignExceptionError",
     "FragmentError",
     "FrameError",

@@ -37,6 +37,17 @@ class BufferClosed(ReactorError):  # noqa: N818 - a published name
         return f"input track {self.track!r} is closed" if self.track else "the input is closed"
 
 
+class EndlessWaitError(ReactorError):
+    """Raised where a command or hook waits for a client: one that joins is heard of after it."""
+
+    def __str__(self) -> str:
+        return (
+            "waiting for connected in a command or hook would never end: events are applied one by "
+            "one, and a client that joins comes after this one. Do what waits in @connected, or in "
+            "run()"
+        )
+
+
 class OutsideTurnError(ReactorError):
     """Raised where a model on several ranks does outside a turn what only a turn may do.
 

@@ -6,7 +6,7 @@ from reactor_runtime.errors import BufferClosed
 from reactor_runtime.host.model_driver import ModelDriver
 from reactor_runtime.host.turn_source import TurnSource
 from reactor_runtime.model.author_call import cancel
-from reactor_runtime.model.step import StepCompleted
+from reactor_runtime.model.step import StepCompleted, together
 
 
 class Body:
@@ -58,5 +58,6 @@ class Body:
             if error is not None and not self._input_closed:
                 self._failure = error
                 if self._turns.step is not None:
-                    self._turns.step.report = StepCompleted(error=error)
+                    step = self._turns.step
+                    step.report = together(step.report, StepCompleted(error=error))
             self._turns.leave()

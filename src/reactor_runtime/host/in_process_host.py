@@ -22,13 +22,13 @@ from reactor_runtime.host.model_loading import load_model
 from reactor_runtime.host.model_loop import ModelLoop
 from reactor_runtime.host.model_thread import ModelThread
 from reactor_runtime.host.outcome import overtake
-from reactor_runtime.host.stacks import thread_stacks
 from reactor_runtime.host.watchdog import Watchdog
 from reactor_runtime.log import get_logger
 from reactor_runtime.model.contract import ModelContract
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.pace import class_fps
 from reactor_runtime.model.reactor_model import ReactorModel
+from reactor_runtime.stacks import thread_stacks
 from reactor_runtime.world import World
 
 log = get_logger(__name__)

@@ -14,7 +14,7 @@ from reactor_runtime.log import bind, get_logger
 from reactor_runtime.model.messages import ModelMessage, body_of, wire_name
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.pace import checked_fps
-from reactor_runtime.model.step import StepCompleted
+from reactor_runtime.model.step import StepCompleted, together
 from reactor_runtime.model.turn import Turn
 
 log = get_logger(__name__)
@@ -82,7 +82,12 @@ class LiveOutlet:
         self._outlet.set_fps(self._emitter.pinned_fps)
 
     async def complete_step(self, report: StepCompleted) -> None:
-        """Record one finished step; one of a body without turns is reported at once."""
+        """Record one finished step; one of a body without turns is reported at once.
+
+        Raises:
+            TypeError: *report* is none.
+            ValueError: An earlier report of the same turn has a file of the same name.
+        """
         if not isinstance(report, StepCompleted):
             raise TypeError(f"complete_step() takes a StepCompleted, not {type(report).__name__}")
         if report.output is not None and report.output is not self._last:
@@ -90,7 +95,7 @@ class LiveOutlet:
         self._last = None
         session = self._gate.session
         if self._turns.step is not None:
-            self._turns.step.report = report
+            self._turns.step.report = together(self._turns.step.report, report)
         elif session is not None:
             number, session.next_step = session.next_step, session.next_step + 1
             self._outlet.step_done(

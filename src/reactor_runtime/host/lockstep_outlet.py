@@ -96,6 +96,7 @@ class LockstepConnected(ConnectedEvent):
 
         Raises:
             OutsideTurnError: No turn runs here.
+            EndlessWaitError: This is a command or hook, and nobody is there.
         """
         self._guard.check("waiting for connected")
         return await super().wait()

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.host_thread import HostThread
-from reactor_runtime.host.stacks import await_stack
+from reactor_runtime.stacks import await_stack
 
 
 class ModelThread:

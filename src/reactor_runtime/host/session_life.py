@@ -1,5 +1,7 @@
 """SessionLife: what each event does to the session, the gate and the body, in which order."""
 
+import asyncio
+
 from reactor_runtime.host.body import Body
 from reactor_runtime.host.events import (
     ClientJoined,
@@ -41,6 +43,7 @@ class SessionLife:
         self._driver, self._body, self._inbound = driver, body, inbound
         self._failures = failures
         self._connected = connected_event(driver.model)
+        self._connected.told_by(asyncio.current_task())
 
     async def apply(self, event: ModelEvent) -> None:
         """Apply one event, to completion."""

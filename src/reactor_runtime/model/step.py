@@ -1,7 +1,7 @@
 """What one step came to: the outcome of ``generate``, and the report of the whole step."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from reactor_runtime.model.idle import _IdleType
@@ -70,6 +70,27 @@ class StepCompleted:
             TypeError: It is no ``Output``, ``StepCompleted``, ``None`` or ``Idle``.
         """
         return result if isinstance(result, cls) else cls(output=result, elapsed=elapsed)
+
+
+def together(before: StepCompleted, after: StepCompleted) -> StepCompleted:
+    """Return what two reports of one step come to: the files of both, the last error.
+
+    Raises:
+        ValueError: Both have a file of the same name.
+    """
+    for name in after.files:
+        if name in before.files:
+            raise ValueError(
+                f"this step has a file {name!r} already: a turn is one step, and all that is "
+                "reported in it is kept together"
+            )
+    return replace(
+        after,
+        output=before.output if after.output is None else after.output,
+        files={**before.files, **after.files},
+        error=before.error if after.error is None else after.error,
+        elapsed=before.elapsed if after.elapsed is None else after.elapsed,
+    )
 
 
 def _check_file(name: str, content: object) -> None:

@@ -14,7 +14,6 @@ from reactor_runtime.errors import OfflineRunError
 from reactor_runtime.host.host_outlet import OutboundMessage
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.rank_parts import LoadOrder
-from reactor_runtime.host.stacks import thread_stacks
 from reactor_runtime.host.turn_watch import TurnWatch
 from reactor_runtime.media.film import Film
 from reactor_runtime.model.contract import ModelContract
@@ -25,6 +24,7 @@ from reactor_runtime.offline.peers import Peers
 from reactor_runtime.offline.script import Script
 from reactor_runtime.offline.seat import OfflineSeat
 from reactor_runtime.offline.stage import Stage
+from reactor_runtime.stacks import thread_stacks
 from reactor_runtime.world import World
 
 _LOOK_S = 0.2

@@ -1,5 +1,7 @@
 """Whatever author code raises, wherever: it ends what the table of failures says and no more."""
 
+import asyncio
+
 import pytest
 from tests.contract.model_host.conftest import Serve
 from tests.contract.model_host.stage import Stage
@@ -103,3 +105,20 @@ async def ends_its_session_alone(stage: Stage, command: str) -> None:
     assert [(f.message, f.fatal) for f in failures] == [("CancelledError", False)] * 2
     stage.open("s3")
     assert await stage.ask_text("echo", text="still here") == "still here"
+
+
+@pytest.mark.parametrize("command", ["cancel_soon", "cancel_here"])
+async def test_a_timer_that_cancels_every_task_ends_one_session_at_most(
+    serve: Serve, command: str
+) -> None:
+    stage = await serve("cancels_everything")
+    stage.start()  # nobody is there: on ranks, a step that one of them alone is in ends them all
+    code = (await stage.ask(command)).error_code
+    assert code == ("internal_error" if command == "cancel_here" else None)
+    await asyncio.sleep(0.2)  # the timer is the author's
+    stage.join()  # ranks are asked what became of them with the next event
+    (failure,) = await stage.outlet.next(HostFailure)
+    assert not failure.fatal
+    stage.open("s2")
+    await stage.shown()
+    assert await stage.ask_text("ping") == "pong"

@@ -396,6 +396,18 @@ async def test_a_free_loop_waits_for_connected(serve: Serve) -> None:
     await stage.outlet.more(Shown, 2)
 
 
+async def test_a_command_never_waits_for_a_client_that_joins_after_it(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = await serve("waits_for_events")
+    stage.start()
+    assert (await stage.ask("wait_for_a_client")).error_code == "internal_error"
+    assert "waiting for connected in a command or hook would never end" in caplog.text
+    stage.join()
+    await stage.shown()
+    assert (await stage.ask("wait_for_a_client")).error_code is None
+
+
 async def test_a_loop_reports_its_step_by_hand(serve: Serve) -> None:
     stage = await serve("reports_in_turns")
     stage.open()
@@ -404,7 +416,8 @@ async def test_a_loop_reports_its_step_by_hand(serve: Serve) -> None:
         lambda: next((r for r in stage.outlet.of(StepReport) if not r.idle), None)
     )
     assert await stage.shown() == [5]  # what was emitted already is not shown again
-    assert (report.files, report.error, report.refused) == ({"a": b"1"}, None, False)
+    files = {"a": b"1", "c": b"3"}  # a turn is one step, however often the loop reports on it
+    assert (report.files, report.error, report.refused) == (files, None, False)
     assert stage.outlet.of(StepReport)[report.number] == report
     assert stage.outlet.of(Shown)[0].chunk.compute_s == 0.25
 

@@ -5,7 +5,7 @@ import pytest
 
 from reactor_runtime.model.idle import Idle, _IdleType
 from reactor_runtime.model.output import Output
-from reactor_runtime.model.step import StepCompleted, StepOutcome
+from reactor_runtime.model.step import StepCompleted, StepOutcome, together
 from reactor_runtime.model.tracks import Video
 
 
@@ -60,3 +60,18 @@ def test_whatever_a_step_returns_is_a_report() -> None:
     assert StepCompleted.of(Idle).output is None
     with pytest.raises(TypeError, match="not dict"):
         StepCompleted.of({"main_video": 1})
+
+
+def test_reports_of_one_step_are_kept_together() -> None:
+    first = StepCompleted(output=PICTURE, files={"a": b"1"}, error="bad", elapsed=0.5)
+    both = together(first, StepCompleted(files={"b": b"2"}))
+    assert both == StepCompleted(
+        output=PICTURE, files={"a": b"1", "b": b"2"}, error="bad", elapsed=0.5
+    )
+    assert together(both, StepCompleted(error="worse")).error == "worse"
+
+
+def test_two_files_of_one_step_have_two_names() -> None:
+    report = StepCompleted(files={"a": b"1"})
+    with pytest.raises(ValueError, match="this step has a file 'a' already: a turn is one step"):
+        together(report, StepCompleted(files={"a": b"2"}))

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from reactor_runtime.host.stacks import await_stack, thread_stacks
+from reactor_runtime.stacks import await_stack, thread_stacks
 
 
 async def innermost(event: asyncio.Event) -> None:

@@ -22,8 +22,11 @@ def thread_stacks() -> dict[str, str]:
     }
 
 
-def await_stack(task: "asyncio.Task[Any]") -> str:
-    """Return where *task* waits, outermost call first, as far as Python lets it be followed."""
+def await_stack(task: "asyncio.Task[Any]", deepest: int | None = None) -> str:
+    """Return where *task* waits, outermost call first, as far as Python lets it be followed.
+
+    Of more calls than *deepest*, the outer ones are left out.
+    """
     frames, waiting = [], task.get_coro()
     while waiting is not None:
         frame = _first(waiting, _FRAMES)
@@ -32,7 +35,8 @@ def await_stack(task: "asyncio.Task[Any]") -> str:
             place = (code.co_filename, frame.f_lineno, code.co_qualname)
             frames.append(traceback.FrameSummary(*place))
         waiting = _first(waiting, _AWAITS) if frame is not None else _hidden_generator(waiting)
-    return f"{task.get_name()} waits at\n{''.join(traceback.format_list(frames))}"
+    shown = traceback.format_list(frames[-(deepest or 0) :])
+    return f"{task.get_name()} waits at\n{''.join(shown)}"
 
 
 def _first(thing: Any, names: tuple[str, ...]) -> Any:
