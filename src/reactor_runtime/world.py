@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from reactor_runtime.errors import SettingError
 
@@ -27,6 +28,10 @@ class World:
     def is_leader(self) -> bool:
         """Whether this rank's output is the one that counts."""
         return self.rank == 0
+
+    def attributes(self) -> dict[str, Any]:
+        """Return what an author's object is told of it, by the names of its attributes."""
+        return asdict(self) | {"is_leader": self.is_leader}
 
     @classmethod
     def from_env(cls, environment: Mapping[str, str] | None = None) -> "World":

@@ -473,3 +473,11 @@ def test_a_step_that_waits_to_emit_is_let_go_at_the_end(serve_model: Serve) -> N
     with serve_model(EmitsManyAStep) as served:
         served.connect().frames("main_video")
     assert EmitsManyAStep.ended == ["ended"]  # and its thread was not given up
+
+
+def test_a_harness_that_was_stopped_can_be_started_again() -> None:
+    harness = ModelHarness(ShowsWhatIsAsked)
+    for _ in range(2):
+        with harness:
+            assert harness.start() is harness
+            assert harness.state == "ready"

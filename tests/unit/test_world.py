@@ -25,3 +25,14 @@ def test_torchruns_variables() -> None:
 def test_a_place_that_is_none(change: dict[str, str], words: str) -> None:
     with pytest.raises(SettingError, match=words):
         World.from_env(TORCHRUN | change)
+
+
+def test_what_authors_see_of_a_place() -> None:
+    place = World(rank=1, world_size=2, local_rank=0, device="cuda:0")
+    assert place.attributes() == {
+        "rank": 1,
+        "world_size": 2,
+        "local_rank": 0,
+        "device": "cuda:0",
+        "is_leader": False,
+    }

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from reactor_runtime.distributed.call_result import CallResult
 from reactor_runtime.distributed.conductor import Conductor
@@ -22,6 +22,7 @@ from reactor_runtime.errors import ReactorError, WorkerCrashed, WorkerError, Wor
 from reactor_runtime.log import get_logger
 
 _log = get_logger(__name__)
+_AT_REST: Final = (GroupState.READY, GroupState.SUSPENDED)  # no thread is in a call
 
 
 @dataclass(slots=True, kw_only=True)
@@ -157,11 +158,11 @@ class GroupLife:
             self._changed.notify_all()
 
     def abandon(self, error: ReactorError) -> None:
-        """Break a group whose ranks are not alike any more."""
+        """Break a group whose ranks are not alike any more; no call may be running."""
         with self._changed:
-            if not may(self.state, GroupEvent.CALL):
+            if self.state not in _AT_REST:
                 return
-            self._move(GroupEvent.CALL)
+            self._move(GroupEvent.CALL if self.state is GroupState.READY else GroupEvent.RESUME)
         self._break(error)
 
     @property
@@ -236,7 +237,7 @@ class GroupLife:
     def _on_news(self) -> None:
         """See to a death between calls, on the crew's thread; in one, the caller does."""
         with self._changed:
-            if self.state not in (GroupState.READY, GroupState.SUSPENDED):
+            if self.state not in _AT_REST:
                 return
             died = self._parts.crew.inbox.death
             if died is None:

@@ -22,8 +22,6 @@ from reactor_runtime.errors import WorkerGroupStateError
 from reactor_runtime.seeding import seed_all_generators
 from reactor_runtime.world import World
 
-_PLACE = ("rank", "world_size", "local_rank", "device", "is_leader")
-
 
 class Rank:
     """This process' place in the group: its frames, and its line to the group.
@@ -80,8 +78,7 @@ class Rank:
     def seat(self, worker: Any) -> None:
         """Give *worker* its place in the world and its frames; its own methods are not touched."""
         self._worker = worker
-        place = {name: getattr(self.world, name) for name in _PLACE} | {"frames": self.frames}
-        for name, value in place.items():
+        for name, value in {**self.world.attributes(), "frames": self.frames}.items():
             if not callable(getattr(worker, name, None)):
                 setattr(worker, name, value)
 

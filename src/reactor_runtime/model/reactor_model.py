@@ -214,8 +214,8 @@ def _has_own(model: ReactorModel, method: str) -> bool:
 def attach(model: ReactorModel, outlet: Outlet, world: World) -> None:
     """Hand *model* its outlet and its place in the world."""
     vars(model)["_reactor_outlet"] = outlet
-    for name in ("rank", "world_size", "local_rank", "device", "is_leader"):
-        tell(model, name, getattr(world, name))
+    for name, value in world.attributes().items():
+        tell(model, name, value)
 
 
 def tell(model: ReactorModel, name: str, value: object) -> None:

@@ -53,14 +53,14 @@ class ModelHarness:
         chosen = {"turn_timeout": timeout, "first_turn_timeout": timeout, "load_timeout": 120.0}
         self._settings = harness_settings(model_class, world_size, config, {**chosen, **settings})
         self._model_class, self._seed, self._timeout_s = model_class, seed, timeout
-        self._loop = LoopThread(f"test-of-{model_class.__name__}")
         self._stack: ExitStack | None = None
+        self._loop: LoopThread
         self._bench: Bench
 
     # --- life ---
 
     def start(self) -> Self:
-        """Load the model.
+        """Load the model, unless it is. One that was stopped may be started again.
 
         Raises:
             ModelFailedError: It failed; the author's exception is the cause.
@@ -69,6 +69,9 @@ class ModelHarness:
             WorkerGroupRefusedError: The ranks cannot be started like that.
         """
         __tracebackhide__ = True
+        if self._stack is not None:
+            return self
+        self._loop = LoopThread(f"test-of-{self._model_class.__name__}")
         with ExitStack() as stack:
             log = stack.enter_context(LogCapture())
             stack.enter_context(own_workers(self._settings.workers))
@@ -102,7 +105,7 @@ class ModelHarness:
             raise ModelFailedError("the model does not let go", "\n".join(stuck.values()))
 
     def __enter__(self) -> Self:
-        return self if self._stack is not None else self.start()
+        return self.start()
 
     def __exit__(
         self,

@@ -56,6 +56,15 @@ def test_a_death_while_suspended_is_seen(group: WorkerGroup) -> None:
         group.resume("too late")
 
 
+def test_a_suspended_group_can_be_abandoned(group: WorkerGroup) -> None:
+    group.call(Ask(times=1))
+    error = RankDesync("ask", "they differ", (1,))
+    group.abandon(error)
+    assert (group.failure, group.pids) == (error, ())
+    with pytest.raises(RankDesync, match="they differ"):
+        group.resume("anything")
+
+
 def test_a_suspended_group_can_be_shut_down(group: WorkerGroup) -> None:
     group.call(Ask(times=1))
     group.shutdown()
