@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 
 from reactor_runtime.errors import MessageTooLargeError
 from reactor_runtime.host.frame_size import frame_bytes
@@ -11,6 +11,7 @@ from reactor_runtime.host.host_outlet import OutboundMessage, StepReport
 from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.loop_parts import LoopParts
 from reactor_runtime.log import bind, get_logger
+from reactor_runtime.loop_calls import call_soon
 from reactor_runtime.model.messages import ModelMessage, body_of, wire_name
 from reactor_runtime.model.output import Output
 from reactor_runtime.model.pace import checked_fps
@@ -69,8 +70,7 @@ class LiveOutlet:
     def flush(self) -> None:
         """Drop what was emitted before this call."""
         self._emitter.flush()
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            self._loop.call_soon_threadsafe(self._emitter.look_again)
+        call_soon(self._loop, self._emitter.look_again)
 
     def set_fps(self, fps: float) -> None:
         """Pin the rate.

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from reactor_runtime.host.author_loop import AuthorLoop
 from reactor_runtime.host.host_thread import HostThread
+from reactor_runtime.loop_calls import call_soon
 from reactor_runtime.stacks import await_stack
 
 
@@ -39,8 +40,7 @@ class ModelThread:
     def call(self, callback: Callable[[], object]) -> None:
         """Call *callback* on the thread's loop soon, from any thread; never once it has ended."""
         if self._loop is not None:
-            with suppress(RuntimeError):  # the loop is closed
-                self._loop.loop.call_soon_threadsafe(callback)
+            call_soon(self._loop.loop, callback)
 
     def cancel(self) -> None:
         """Cancel what runs, from any thread."""

@@ -9,9 +9,9 @@ encoder when it does not, so the stream stays whole: nobody needs a key frame af
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 
 from reactor_runtime.clock import Clock
+from reactor_runtime.loop_calls import call_soon
 from reactor_runtime.media.encoded_frame import EncodedFrame
 from reactor_runtime.media.key_requests import KeyRequests
 from reactor_runtime.media.subscription import Subscription
@@ -119,5 +119,4 @@ class FanOut:
     def post(self, frame: EncodedFrame, loop: asyncio.AbstractEventLoop) -> None:
         """Deliver *frame* by one call on *loop*; a closed loop gets nothing."""
         self._posted += 1
-        with suppress(RuntimeError):  # asyncio's word for a loop that was closed meanwhile
-            loop.call_soon_threadsafe(self._deliver, frame)
+        call_soon(loop, self._deliver, frame)

@@ -84,9 +84,10 @@ class Lane(ABC):
 
     def _run(self) -> None:
         assert self._loop is not None
-        while (work := self._wait()) is not None:
+        while not self._is_stopping:
             try:
-                work(self._loop)
+                if (work := self._wait()) is not None:
+                    work(self._loop)
             except Exception:  # noqa: BLE001 - top of a thread: one frame is lost, not all
                 _log.exception("media_work_failed", thread=self._thread.name)
                 time.sleep(_AFTER_FAILURE_S)  # what failed may be due again at once

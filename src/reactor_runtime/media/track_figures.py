@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reactor_runtime.media.encoded_frame import EncodedFrame
-from reactor_runtime.media.flow import Flow
+from reactor_runtime.media.meter import Meter
 from reactor_runtime.media.rendition import Rendition
 from reactor_runtime.media.rung import Rung
 from reactor_runtime.metrics import Metrics
@@ -14,7 +14,7 @@ class EncoderFigures:
     """The figures of one encoder of one track."""
 
     def __init__(self, rendition: Rendition, metrics: Metrics) -> None:
-        self._bits, self._frames, self._seconds = Flow(), Flow(), Flow()
+        self._bits, self._frames, self._seconds = Meter(), Meter(), Meter()
         self._keys = 0
         self._encode_seconds = metrics.encode_seconds.labels(*rendition)
         self._encoded_bytes = metrics.encoded_bytes.labels(*rendition)
@@ -55,7 +55,7 @@ class TrackFigures:
     def __init__(self, track: str, renditions: Iterable[Rendition], metrics: Metrics) -> None:
         self._track, self._metrics = track, metrics
         self._encoders = {each: EncoderFigures(each, metrics) for each in renditions}
-        self._shown = Flow()
+        self._shown = Meter()
         self._late = self._dropped = 0
         self._late_ticks = metrics.late_ticks.labels(track)
 

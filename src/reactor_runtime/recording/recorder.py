@@ -8,8 +8,6 @@ import asyncio
 import math
 import threading
 from collections import deque
-from contextlib import suppress
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 from reactor_runtime.clock import Clock
 from reactor_runtime.errors import ClipRefusedError
 from reactor_runtime.log import get_logger
+from reactor_runtime.loop_calls import call_soon
 from reactor_runtime.media.timeline import Shown
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.recording.recorder_thread import RecorderThread
@@ -73,8 +72,7 @@ class Recorder:
         """Start the recorder's thread; *kept* is called on *loop* for every segment."""
 
         def tell(recording_id: str, number: int) -> None:
-            with suppress(RuntimeError):  # asyncio's word for a loop that was closed meanwhile
-                loop.call_soon_threadsafe(partial(kept, recording_id, number))
+            call_soon(loop, kept, recording_id, number)
 
         self._thread.start(tell)
 

@@ -7,14 +7,13 @@ its own encodes and stores. Past its bound steps are left out, and nobody waits.
 import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reactor_runtime.host.host_outlet import StepReport
 from reactor_runtime.log import get_logger
+from reactor_runtime.loop_calls import call_soon
 from reactor_runtime.media.picture import Picture
 from reactor_runtime.media.timeline import QueuedChunk
 from reactor_runtime.metrics import Metrics
@@ -56,8 +55,7 @@ class StepResults:
         """Start the thread; *kept* hears on *loop* of each step, and whether it was saved."""
 
         def tell(report: StepReport, is_saved: bool) -> None:
-            with suppress(RuntimeError):  # asyncio's word for a loop that was closed meanwhile
-                loop.call_soon_threadsafe(partial(kept, report, is_saved))
+            call_soon(loop, kept, report, is_saved)
 
         self._kept = tell
         self._thread.start()

@@ -1,12 +1,12 @@
 """Mailbox: from the host's threads to the event loop, in order, one wake-up for many reports."""
 
 import asyncio
-import contextlib
 from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
 
 from reactor_runtime.host.host_outlet import CommandReply, HostFailure, OutboundMessage
+from reactor_runtime.loop_calls import call_soon
 
 _BATCH = 512
 
@@ -71,8 +71,7 @@ class Mailbox:
     def _wake(self) -> None:
         if not self._wake_is_due and self._loop is not None:
             self._wake_is_due = True
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                self._loop.call_soon_threadsafe(self._deliver)
+            call_soon(self._loop, self._deliver)
 
     def _deliver(self) -> None:
         self._wake_is_due = False

@@ -36,7 +36,7 @@ class SessionSettings:
             long without a frame.
         max_held_out: Messages kept for a client whose version is not known yet.
         events_retained: Events an operator can replay.
-        uploads: The same of files that clients send.
+        uploads: Limits and delays of files that clients send.
     """
 
     model_name: str | None = None

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import av
 
 from reactor_runtime.log import get_logger
+from reactor_runtime.loop_calls import call_soon
 from reactor_runtime.webrtc.frame_decoders import DecodedInput, EncodedInput, FrameDecoder
 
 _log = get_logger(__name__)
@@ -82,8 +83,8 @@ class MediaDecoder:
                     self._hand_over(decoded)
             except (av.FFmpegError, ValueError) as error:
                 _log.debug("inbound_frame_broken", error=type(error).__name__)
-                self._call(self._on_broken)
-        self._call(self._stopped.set)
+                call_soon(self._loop, self._on_broken)
+        call_soon(self._loop, self._stopped.set)
 
     def _next(self) -> EncodedInput | None:
         with self._arrived:
@@ -104,7 +105,7 @@ class MediaDecoder:
             self.dropped += len(self._decoded) == self._decoded.maxlen
             self._decoded.append(decoded)
         if is_first:
-            self._call(self._deliver_all)
+            call_soon(self._loop, self._deliver_all)
 
     def _deliver_all(self) -> None:
         with self._arrived:
@@ -112,9 +113,3 @@ class MediaDecoder:
             self._decoded.clear()
         for decoded in ready:
             self._deliver(decoded)
-
-    def _call(self, callback: Callable[[], None]) -> None:
-        try:
-            self._loop.call_soon_threadsafe(callback)
-        except RuntimeError:  # the loop is closed: nobody is left to tell
-            return

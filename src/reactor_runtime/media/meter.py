@@ -1,9 +1,9 @@
-"""Flow: how much of something happened per second, lately."""
+"""Meter: how much of something happened per second, lately."""
 
 _WINDOW_S = 2
 
 
-class Flow:
+class Meter:
     """Counts amounts in whole seconds. One thread adds; any may read."""
 
     def __init__(self) -> None:
