@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -61,18 +62,15 @@ class OperatorRoutes:
         session = self._stage.session
         if session is None and since is None:
             since = 0  # nothing has happened yet: all of it will be new
-        return EventStreamResponse(self._stream(since))
+        self._count_streams(1)  # here: of many that come at once each must see the others
+        return EventStreamResponse(self._stream(since), partial(self._count_streams, -1))
 
     async def _stream(self, since: int | None) -> AsyncIterator[str]:
-        self._count_streams(1)
-        try:
-            session = await self._stage.wait_for_session()
-            if session is None:
-                return
-            async for event in session.events.subscribe(since):
-                yield f"id: {event.seq}\ndata: {json.dumps(event.payload, default=str)}\n\n"
-        finally:
-            self._count_streams(-1)
+        session = await self._stage.wait_for_session()
+        if session is None:
+            return
+        async for event in session.events.subscribe(since):
+            yield f"id: {event.seq}\ndata: {json.dumps(event.payload, default=str)}\n\n"
 
     def _count_streams(self, change: int) -> None:
         self._open_streams += change

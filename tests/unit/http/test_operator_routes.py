@@ -1,6 +1,11 @@
-import httpx
+import asyncio
 
+import httpx
+from tests.unit.http.conftest import ClientOf
+
+from reactor_runtime.http.server_settings import ServerSettings
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.metrics import Metrics
 
 
 async def test_while_loading_the_process_is_healthy_but_not_ready(
@@ -39,3 +44,22 @@ async def test_a_stream_opened_while_loading_ends_with_the_server(
     assert response.status_code == 200
     assert response.headers["content-type"].startswith("text/event-stream")
     assert response.text == ""
+
+
+async def test_of_streams_that_are_opened_at_once_no_more_are_let_in_than_may_be(
+    connect: ClientOf,
+) -> None:
+    stage = Stage(ServerSettings(max_event_streams=3), Metrics())
+    async with connect(stage) as client:
+        asked = [asyncio.create_task(client.get("/events")) for _ in range(10)]
+        done: set[asyncio.Task[httpx.Response]] = set()
+        async with asyncio.timeout(20):
+            while len(done) < 7:
+                await asyncio.sleep(0)
+                done = {task for task in asked if task.done()}
+        assert {task.result().status_code for task in done} == {503}
+        assert b"reactor_event_streams 3.0" in stage.metrics.render()
+        stage.close()
+        answers = [response.status_code for response in await asyncio.gather(*asked)]
+    assert sorted(answers) == [200] * 3 + [503] * 7
+    assert b"reactor_event_streams 0.0" in stage.metrics.render()
