@@ -155,8 +155,12 @@ def test_chunks_sound_and_metadata(serve: Serve) -> None:
     assert [frame.time_s - sound.time_s for frame in pictures] == pytest.approx([0, 0.01])
     client.send("show", {"kind": "told"})
     assert [frame.metadata for frame in client.frames("main_video", count=2)] == ["a", "b"]
+    client.send("show", {"kind": "told_of_sound"})
+    assert [frame.metadata for frame in client.frames("main_video", count=2)] == ["a", "b"]
+    assert [frame.metadata for frame in client.frames("voice")] == [["of", "it"]]
     client.send("show", {"kind": "sound"})
     (sound,) = client.frames("voice")
+    assert sound.metadata is None
     assert np.array_equal(sound.data, np.full((1, 160), 16384, np.int16))
 
 

@@ -1,4 +1,6 @@
-"""The metadata a model gives beside its pictures, under the statistics of the page."""
+"""The metadata a model gives beside pictures and sound, under the statistics of the page."""
+
+import json
 
 import pytest
 from tests.e2e.chromium import Chromium, Tab, find_chromium
@@ -17,6 +19,7 @@ READ_STATS = """async () => {
   while (!/runtime_stats.*main_video/.test(text)) text += (await reader.read()).value;
   globalThis.told = text;
 }"""
+RANKS = ("--world-size", "2", "--no-init-process-group")
 TOKEN = "a-token-of-sixteen-characters"
 
 
@@ -40,6 +43,30 @@ async def test_the_newest_metadata_is_shown_while_there_is_some() -> None:
             assert tab.problems == []
         assert served.get("/events?since=0")[0] == 401
         assert '"number"' not in served.log()
+
+
+@pytest.mark.parametrize("flags", [(), RANKS], ids=["in_process", "two_ranks"])
+async def test_metadata_of_sound_is_shown_and_recorded(flags: tuple[str, ...]) -> None:
+    model = "tests.models.says_beside_sound:SaysBesideSound"
+    with serving(model, "--record", *flags) as served:
+        async with Chromium() as browser:
+            tab = await browser.open()
+            await tab.emulate(1280, 800)
+            await tab.go(f"{served.url}/")
+            for line in ('main_video {"picture": ', 'tone {"sound": '):
+                await tab.wait_for(f"({SHOWN} || '').includes({json.dumps(line)})", 30)
+            await tab.click(".save-last")
+            saved = "document.querySelector('.clip a[download$=json]')?.href"
+            address = await tab.wait_for(saved, 30)
+            assert tab.problems == []
+        entries = json.loads(served.get(address.removeprefix(served.url))[1])["entries"]
+    numbers = {
+        track: [entry["value"][kind] for entry in entries if entry["track"] == track]
+        for track, kind in (("main_video", "picture"), ("tone", "sound"))
+    }
+    for counted in numbers.values():
+        assert len(counted) > 10
+        assert counted == sorted(set(counted))
 
 
 async def test_a_model_without_metadata_shows_no_line() -> None:

@@ -121,6 +121,7 @@ async def test_every_step_has_a_folder_with_what_it_showed(
             "height": 120,
         }
         assert result["metadata"][5] == {"level": 20, "frame": 5}
+        assert result["sound_metadata"] == [{"time": 0.0, "value": {"pitch": 440}}]
         assert result["duration_seconds"] == pytest.approx(FRAMES / FPS)
         assert read(served, f"/sessions/{session_id}/steps/2/step%20number.txt")[0] == b"3"
         headers = read(served, f"/sessions/{session_id}/steps/2/page.html")[1]

@@ -41,7 +41,10 @@ class KeepsRecords(ReactorModel):
         pictures = np.repeat(np.repeat(flat(level, frames=FRAMES), 30, axis=1), 30, axis=2)
         wave = 0.3 * np.sin(2 * np.pi * 440 * np.arange(SAMPLES) / 48_000)
         told = [{"level": level, "frame": n} for n in range(FRAMES)]
-        return Scene(main_video=TrackPayload(pictures, metadata=told), tone=wave[None].astype("f4"))
+        return Scene(
+            main_video=TrackPayload(pictures, metadata=told),
+            tone=TrackPayload(wave[None].astype("f4"), metadata={"pitch": 440}),
+        )
 
     def process_output(self, outcome: StepOutcome) -> object:
         if self.state.is_idle:

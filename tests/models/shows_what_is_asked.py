@@ -45,6 +45,10 @@ KINDS: dict[str, Callable[[], Output]] = {
     "shard": lambda: both(Shard(flat(8, frames=2), start=0, of=2)),
     "told": lambda: both(TrackPayload(flat(9, frames=2), metadata=["a", "b"])),
     "told_once": lambda: both(TrackPayload(flat(9, frames=2), metadata={"x": 1})),
+    "told_of_sound": lambda: both(
+        TrackPayload(flat(9, frames=2), metadata=["a", "b"]),
+        TrackPayload(np.zeros((1, 320), np.int16), metadata=["of", "it"]),
+    ),
     "empty": lambda: both(None, np.zeros((1, 0), np.int16)),
     "gray": lambda: both(np.zeros((4, 6), np.uint8)),
     "lopsided": lambda: both(TrackPayload(flat(9, frames=2), metadata=["a"])),

@@ -17,7 +17,7 @@ class Chunk:
         video: Track name to uint8 RGB ``(T, H, W, 3)``; may be a view, read-only and of
             any strides.
         audio: Track name to int16 ``(channels, samples)`` at the track's own sample rate.
-        metadata: Track name to one value per frame, ``None`` where there is none.
+        metadata: Track name to one value per frame, ``None`` where there is none; of sound, to one.
         started_at: Monotonic seconds at which the step that made it began.
         compute_s: Seconds of compute it stands for, as the host measured or the author said.
         pinned_fps: The author's fps, ``None`` when the rate follows the measured one.

@@ -3,6 +3,8 @@
 Opened by the first sound that meets a viewer, closed when nobody has been subscribed for a while.
 """
 
+from collections import deque
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,9 @@ from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.fan_out import FanOut
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.rendition import Rendition
+from reactor_runtime.media.sample_line import RATE
 from reactor_runtime.media.tap import Tap
+from reactor_runtime.media.timeline import Said
 from reactor_runtime.media.track_figures import TrackFigures
 
 
@@ -42,6 +46,7 @@ class AudioEncoding:
         self._of_encoder = figures.of(Rendition(track, Codec.OPUS))
         self._encoder: AudioEncoder | None = None
         self._number = 0
+        self._said = deque[Said]()
         self.tap: Tap | None = None
 
     @property
@@ -80,6 +85,24 @@ class AudioEncoding:
         ended = self._clock.now()
         self._of_encoder.encoded(frame, ended - begun, ended)
         return frame
+
+    def say(self, said: Said) -> None:
+        """Note what the author said of its sound that begins; a tap gets it with that sound."""
+        self._figures.metadata = said.metadata
+        if self.tap is not None and self.tap.is_open:
+            self._said.append(said)
+
+    def tap_off(self, samples: NDArray[np.int16], presented_at: float) -> None:
+        """Give its tap, if one is open, the packet of *samples* and what was said of it."""
+        ends_at, said = presented_at + len(samples) / RATE, list[Said]()
+        while self._said and self._said[0].time < ends_at:
+            said.append(self._said.popleft())
+        if self.tap is not None and self.tap.is_open:
+            self.tap.sound(presented_at, samples, said)
+
+    def forget_said(self) -> None:
+        """Forget what was said of sound that no tap will get."""
+        self._said.clear()
 
     def close(self) -> None:
         """Close the encoder, if it is open."""

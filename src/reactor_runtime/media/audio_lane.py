@@ -31,12 +31,24 @@ class AudioLane(Lane):
     def __init__(self, pacer: Pacer, encodings: Sequence[AudioEncoding], *, clock: Clock) -> None:
         super().__init__("audio", pacer, encodings, clock)
         self.encodings = encodings
+        self._by_track = {encoding.track: encoding for encoding in encodings}
         self._position: int | None = None
+
+    def forget(self) -> None:
+        """Forget what was said of the last sound, as for a new session."""
+        with self._pacer.changed:
+            for encoding in self.encodings:
+                encoding.forget_said()
 
     def take(self, now: float) -> Work | None:
         """Return the sending of one packet of every track somebody listens to."""
+        for said in self._pacer.timeline.unsaid.take(now):
+            self._by_track[said.track].say(said)
         heard = [encoding for encoding in self.encodings if encoding.is_heard]
         here = self._pacer.position(now)
+        for encoding in self.encodings:
+            if not encoding.is_heard:
+                encoding.forget_said()
         if not heard:
             self._position = None
             return None
@@ -52,10 +64,11 @@ class AudioLane(Lane):
         return partial(self._send, packets, position)
 
     def dues(self) -> Sequence[float | None]:
-        """Return when the next packet is due."""
+        """Return when the next packet, or what was said of a sound, is due."""
+        said_due = self._pacer.timeline.unsaid.due
         if self._position is None:
-            return ()
-        return (self._pacer.epoch + (self._position + PACKET_SAMPLES) / RATE,)
+            return (said_due,)
+        return (said_due, self._pacer.epoch + (self._position + PACKET_SAMPLES) / RATE)
 
     def _send(
         self,
@@ -68,5 +81,4 @@ class AudioLane(Lane):
             frame = encoding.encode(samples, position, presented_at)
             if frame is not None:
                 encoding.fan_out.post(frame, loop)
-            if encoding.tap is not None and encoding.tap.is_open:
-                encoding.tap.sound(presented_at, samples)
+            encoding.tap_off(samples, presented_at)

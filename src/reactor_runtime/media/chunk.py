@@ -13,7 +13,7 @@ class Chunk(Protocol):
     Attributes:
         video: Track name to uint8 RGB ``(T, H, W, 3)``.
         audio: Track name to int16 ``(channels, samples)`` at the track's own sample rate.
-        metadata: Track name to one value per frame.
+        metadata: Track name to one value per frame; of sound, to one value.
         started_at: Monotonic seconds at which the step that made it began.
         compute_s: Seconds of compute it stands for.
         pinned_fps: The author's fps, ``None`` when the rate follows the measured one.

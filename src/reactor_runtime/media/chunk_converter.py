@@ -74,7 +74,8 @@ class ChunkConverter:
             pinned_fps=chunk.pinned_fps,
             sound_s=longest,
         )
-        queued = QueuedChunk(pictures, sounds)
+        said = {name: chunk.metadata[name][0] for name in heard if name in chunk.metadata}
+        queued = QueuedChunk(pictures, sounds, said)
         if self.on_converted is not None:
             self.on_converted(queued, pictures, sounds)
         self._stretch.note(frames=queued.frames, sound_s=longest, pinned_fps=chunk.pinned_fps)

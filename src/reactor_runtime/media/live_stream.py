@@ -31,12 +31,10 @@ from reactor_runtime.media.track_figures import TrackFigures
 from reactor_runtime.media.video_encoding import VideoEncoding
 from reactor_runtime.media.video_lane import VideoLane
 from reactor_runtime.metrics import Metrics
-from reactor_runtime.model.json_value import brief_json
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 
 _CODECS = {TrackKind.VIDEO: (Codec.VP8, Codec.H264), TrackKind.AUDIO: (Codec.OPUS,)}
 _RUNGS = {TrackKind.VIDEO: tuple(Rung), TrackKind.AUDIO: (Rung.TOP,)}
-_MOST_TOLD = 1024  # characters of a track's metadata in its figures
 _MOST_UNDELIVERED = {TrackKind.VIDEO: 8, TrackKind.AUDIO: 50}
 
 
@@ -140,6 +138,7 @@ class LiveStream:
         self.converter.begin_anew()
         with self._pacer.changed:
             self._pacer.clear()
+            _forget_metadata(self._figures.values())
             for lane in self._video:
                 lane.cut_to_black()
 
@@ -148,8 +147,11 @@ class LiveStream:
         self.converter.begin_anew()
         with self._pacer.changed:
             self._pacer.forget()
+            _forget_metadata(self._figures.values())
             for lane in self._video:
                 lane.forget()
+            for sound in self._audio:
+                sound.forget()
 
     def set_fps(self, fps: float) -> None:
         """Pin the rate (frames per second) and re-pace what is queued.
@@ -213,19 +215,12 @@ class LiveStream:
                 sound.tap = tap
 
     def stats(self) -> Mapping[str, Any]:
-        """Return figures for operators: the queue and, per track, rates and encoders.
-
-        A track that was shown with metadata has the newest as ``metadata``: JSON text, cut with
-        ``…`` after 1024 characters.
-        """
+        """Return figures for operators: the queue and, per track, rates, encoders and metadata."""
         now = self._clock.now()
         tracks: dict[str, dict[str, Any]] = {}
         for name, figures in self._figures.items():
             viewers = sum(_viewers(self._fan_outs, name, rung) for rung in Rung)
             tracks[name] = {"viewers": viewers, **figures.as_dict(now)}
-        for lane in self._video:
-            if (told := lane.told) is not None:
-                tracks[lane.track]["metadata"] = brief_json(told, _MOST_TOLD)
         return {**self._pacer.stats(), "tracks": tracks}
 
     def _video_lane(self, track: Track, settings: MediaSettings) -> VideoLane:
@@ -265,6 +260,11 @@ def renditions(track: Track) -> list[Rendition]:
     """Return what *track* may be encoded as, better rungs first: their viewers wait for nobody."""
     rungs, codecs = _RUNGS[track.kind], _CODECS[track.kind]
     return [Rendition(track.name, codec, rung) for rung in rungs for codec in codecs]
+
+
+def _forget_metadata(figures: Iterable[TrackFigures]) -> None:
+    for each in figures:
+        each.metadata = None
 
 
 def _publish(metrics: Metrics, pacer: Pacer, fan_outs: Mapping[Rendition, FanOut]) -> None:

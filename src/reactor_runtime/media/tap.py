@@ -4,12 +4,13 @@ timeline ─► lane ─┬─► encode for viewers ─► FanOut
                   └─► Tap
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reactor_runtime.media.timeline import Shown
+from reactor_runtime.media.timeline import Said, Shown
 
 
 class Tap(Protocol):
@@ -28,11 +29,14 @@ class Tap(Protocol):
         """Take a picture whose time has come. Its pixels may be read, its frame not be changed."""
         ...
 
-    def sound(self, presented_at: float, samples: NDArray[np.int16]) -> None:
+    def sound(
+        self, presented_at: float, samples: NDArray[np.int16], said: Sequence[Said] = ()
+    ) -> None:
         """Take sound that begins at *presented_at*, monotonic seconds.
 
         Args:
             presented_at: On the same timeline as the times of the pictures.
             samples: int16 ``(n, 2)`` at 48 kHz.
+            said: What the author said of the sound that begins in it.
         """
         ...

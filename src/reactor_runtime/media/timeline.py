@@ -11,6 +11,8 @@ skipped and nothing is caught up. Pure: time comes in as an argument.
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,21 @@ from reactor_runtime.media.picture import Picture
 _NEVER = float("-inf")
 _LATE_S = 0.01  # a frame later than this (or than its own length) moves the timeline
 _VERY_LATE_S = 0.25  # a frame with sound later than this gives way to the next one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Metadata of a sound whose time has come.
+
+    Attributes:
+        track: Whose sound it is.
+        time: Monotonic seconds at which the sound begins.
+        metadata: What the author attached to it.
+    """
+
+    track: str
+    time: float
+    metadata: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +62,8 @@ class QueuedChunk:
     """One chunk on the timeline: what is left of it, and where it lies.
 
     Attributes:
+        sounds: Its sound, by track.
+        said: The metadata of its sounds, by track.
         frames: The most pictures any track has in it.
         start: Monotonic seconds at which it begins.
         duration: Seconds it lasts.
@@ -55,12 +74,13 @@ class QueuedChunk:
         self,
         pictures: Mapping[str, Sequence[Picture]],
         sounds: Mapping[str, NDArray[np.int16]],
+        said: Mapping[str, Any] = MappingProxyType({}),
         *,
         duration: float = 0.0,
     ) -> None:
         self._left = {track: deque(some) for track, some in pictures.items()}
         self._counts = {track: len(some) for track, some in pictures.items()}
-        self.sounds = sounds
+        self.sounds, self.said = sounds, said
         self.frames = max(self._counts.values(), default=0)
         self.start = 0.0
         self.duration = duration
@@ -108,11 +128,44 @@ class QueuedChunk:
         self.start = next_due - (self.frames - self.frames_left) / fps
 
 
+class Unsaid:
+    """Metadata of sounds that have not begun. It is due when they begin, whoever hears them."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[QueuedChunk, str, Any]] = deque()
+
+    @property
+    def due(self) -> float | None:
+        """When the next of it is due, ``None`` when there is none."""
+        return self._waiting[0][0].start if self._waiting else None
+
+    def put(self, chunk: QueuedChunk) -> None:
+        """Append that of *chunk*, which lies on the timeline."""
+        self._waiting += [(chunk, track, metadata) for track, metadata in chunk.said.items()]
+
+    def take(self, now: float) -> list[Said]:
+        """Remove and return what is due."""
+        begun = list[Said]()
+        while (due := self.due) is not None and due <= now:
+            _, track, metadata = self._waiting.popleft()
+            begun.append(Said(track=track, time=due, metadata=metadata))
+        return begun
+
+    def clear(self) -> None:
+        """Forget it all."""
+        self._waiting.clear()
+
+
 class Timeline:
-    """The queue of chunks and the time of each picture and sound in it."""
+    """The queue of chunks and the time of each picture and sound in it.
+
+    Attributes:
+        unsaid: The metadata of its sounds.
+    """
 
     def __init__(self) -> None:
         self._chunks: deque[QueuedChunk] = deque()
+        self.unsaid = Unsaid()
         self._end = _NEVER
         self._last_due = _NEVER
         self._ends_with_sound = False
@@ -131,6 +184,7 @@ class Timeline:
         chunk.start = max(self._end, now)
         late = now - self._end if _NEVER < self._end < now else 0.0
         self._chunks.append(chunk)
+        self.unsaid.put(chunk)
         self._end, self._ends_with_sound = chunk.end, bool(chunk.sounds)
         return late
 
@@ -198,11 +252,13 @@ class Timeline:
     def clear(self, now: float) -> None:
         """Drop everything queued; what comes next is shown at once."""
         self._chunks.clear()
+        self.unsaid.clear()
         self._end = min(self._end, now)
 
     def forget(self) -> None:
         """Start over, as for a new session."""
         self._chunks.clear()
+        self.unsaid.clear()
         self._end = self._last_due = _NEVER
 
     def _next(self, track: str) -> QueuedChunk | None:

@@ -8,6 +8,9 @@ from reactor_runtime.media.meter import Meter
 from reactor_runtime.media.rendition import Rendition
 from reactor_runtime.media.rung import Rung
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.model.json_value import brief_json
+
+_MOST_TOLD = 1024  # characters of metadata
 
 
 class EncoderFigures:
@@ -50,12 +53,18 @@ class EncoderFigures:
 
 
 class TrackFigures:
-    """The figures of one track and of its encoders."""
+    """The figures of one track and of its encoders.
+
+    Attributes:
+        metadata: The newest the author attached to what was shown or heard, ``None`` for none in
+            this session or since the last cut to black.
+    """
 
     def __init__(self, track: str, renditions: Iterable[Rendition], metrics: Metrics) -> None:
         self._track, self._metrics = track, metrics
         self._encoders = {each: EncoderFigures(each, metrics) for each in renditions}
         self._shown = Meter()
+        self.metadata: Any = None
         self._late = self._dropped = 0
         self._late_ticks = metrics.late_ticks.labels(track)
 
@@ -89,8 +98,10 @@ class TrackFigures:
         """Return the figures of the track.
 
         Those of its encoders are under ``codecs``: by codec, and lower rungs, once somebody needed
-        them, by ``codec/rung``.
+        them, by ``codec/rung``. ``metadata``, if there is some, is JSON text, cut with ``…`` after
+        1024 characters.
         """
+        metadata = self.metadata
         encoders = {
             str(each.codec) if each.rung is Rung.TOP else f"{each.codec}/{each.rung}": found
             for each, figures in self._encoders.items()
@@ -102,4 +113,5 @@ class TrackFigures:
             "late": self._late,
             "dropped": self._dropped,
             "codecs": encoders,
+            **({} if metadata is None else {"metadata": brief_json(metadata, _MOST_TOLD)}),
         }

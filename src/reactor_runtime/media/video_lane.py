@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.media.lane import Lane, Work
@@ -31,8 +30,6 @@ class VideoLane(Lane):
     Attributes:
         track: Name of the output track.
         tap: Who takes its pictures besides the viewers; set before the start.
-        told: The newest metadata of a picture that was shown, ``None`` for none in this session or
-            since it was cut to black.
     """
 
     def __init__(
@@ -53,7 +50,6 @@ class VideoLane(Lane):
         self._sharpen_left = 0
         self._sharpen_at = 0.0
         self.tap: Tap | None = None
-        self.told: Any = None
 
     def cut_to_black(self) -> None:
         """Show black at once, if anything was shown before."""
@@ -64,7 +60,7 @@ class VideoLane(Lane):
     def forget(self) -> None:
         """Forget the last picture, as for a new session."""
         with self._pacer.changed:
-            self._last, self._is_blackout, self.told = None, False, None
+            self._last, self._is_blackout = None, False
 
     def take(self, now: float) -> Work | None:
         """Return the showing of black, of the picture that is due, or of the last one again."""
@@ -86,7 +82,7 @@ class VideoLane(Lane):
     def _black(self, now: float) -> Shown | None:
         if not self._is_blackout or self._last is None:
             return None
-        self._is_blackout, self.told = False, None
+        self._is_blackout = False
         return replace(self._last, picture=make_black(*self._last.picture.size), time=now)
 
     def _due(self, now: float) -> Shown | None:
@@ -95,7 +91,7 @@ class VideoLane(Lane):
             self._figures.shown(now, is_late=shown.late_s > _LATE_S)
             self._figures.dropped(shown.skipped, "late")
             if shown.picture.metadata is not None:
-                self.told = shown.picture.metadata
+                self._figures.metadata = shown.picture.metadata
         return shown
 
     def _again(self, now: float) -> Work | None:

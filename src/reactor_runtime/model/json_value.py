@@ -3,14 +3,18 @@
 import dataclasses
 import json
 import math
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from enum import Enum
+from itertools import islice
 from typing import Any
 
 from reactor_runtime.errors import MessageBodyError
 
 _MOST_LEVELS = 64
 _MOST_BITS = 1023  # what a double can still hold
+_TOO_DEEP = f"is nested more than {_MOST_LEVELS} levels deep"
+_HALF_A_CHARACTER = "is text with half a character (a lone surrogate)"
+_DEEPER = object()  # stands for what lies below the deepest level
 
 
 class NotJsonError(Exception):
@@ -54,7 +58,7 @@ def to_json(value: Any, path: str = "", level: int = 0) -> Any:
     if isinstance(value, int | float):
         return _number(value, path)
     if level >= _MOST_LEVELS:
-        raise NotJsonError(path[:60], f"is nested more than {_MOST_LEVELS} levels deep")
+        raise NotJsonError(path[:60], _TOO_DEEP)
     return _compound(value, path, level + 1)
 
 
@@ -66,7 +70,7 @@ def brief_json(value: Any, most: int) -> str:
     """
     text = ""
     try:
-        for piece in _pieces(value, most, 0):
+        for piece in _pieces(value, most, _shown_leaf):
             text += piece
             if len(text) > most:
                 break
@@ -76,48 +80,90 @@ def brief_json(value: Any, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def _pieces(value: Any, most: int, level: int) -> Iterator[str]:
+def whole_json(value: Any, most: int) -> str:
+    """Return *value* as JSON text, all of it, in *most* bytes of UTF-8.
+
+    Like ``brief_json`` it looks at no more than it may tell, waits for no accelerator and bears
+    whatever an author's object does, so that a thread of ours may ask.
+
+    Raises:
+        NotJsonError: It is longer, has no such form, lies on an accelerator, or raised when read.
+    """
+    pieces, length = list[str](), 0
+    try:
+        for piece in _pieces(value, most, _exact_leaf):
+            pieces.append(piece)
+            length += len(piece.encode())
+            if length > most:
+                raise NotJsonError("", f"is more than {most} bytes long")
+    except NotJsonError:
+        raise
+    except UnicodeEncodeError:
+        raise NotJsonError("", _HALF_A_CHARACTER) from None
+    except BaseException as error:  # noqa: BLE001 - the author's own object, as above
+        raise NotJsonError("", f"raised {type(error).__name__} when it was read") from None
+    return "".join(pieces)
+
+
+Leaf = Callable[[Any], str]
+
+
+def _pieces(value: Any, most: int, leaf: Leaf, level: int = 0) -> Iterator[str]:
     if isinstance(value, Enum):
         value = value.value
     members = value if isinstance(value, Mapping) else _fields(value)
     if level >= _MOST_LEVELS:
-        yield "…"
+        yield leaf(_DEEPER)
     elif isinstance(value, str):
         yield json.dumps(value[:most], ensure_ascii=False)
     elif members is not None:
         start = "{"
         for key, each in members.items():
             yield f"{start}{json.dumps(_key(key, '')[:most], ensure_ascii=False)}: "
-            yield from _pieces(each, most, level + 1)
+            yield from _pieces(each, most, leaf, level + 1)
             start = ", "
         yield "{}" if start == "{" else "}"
-    elif (elements := _elements(value)) is not None:
+    elif (elements := _elements(value, most)) is not None:
         start = "["
         for each in elements:
             yield start
-            yield from _pieces(each, most, level + 1)
+            yield from _pieces(each, most, leaf, level + 1)
             start = ", "
         yield "[]" if start == "[" else "]"
     else:
-        yield _leaf(value)
+        yield leaf(value)
 
 
-def _elements(value: Any) -> Iterator[Any] | None:
+def _elements(value: Any, most: int) -> Iterator[Any] | None:
     """Return what a list, set or array of this machine's own memory holds, one by one."""
-    if isinstance(value, list | tuple | Set):
+    if isinstance(value, Set):
+        return iter(sorted(islice(value, most), key=repr))
+    if isinstance(value, list | tuple):
         return iter(value)
     if hasattr(value, "tolist") and getattr(value, "shape", None) and _is_at_hand(value):
         return (value[index] for index in range(len(value)))  # a tensor's own iterator copies all
     return None
 
 
-def _leaf(value: Any) -> str:
+def _shown_leaf(value: Any) -> str:
+    if value is _DEEPER:
+        return "…"
     try:
         if _is_at_hand(value):
             return json.dumps(to_json(value))
     except NotJsonError:
         pass
     return f"<{type(value).__qualname__}>"
+
+
+def _exact_leaf(value: Any) -> str:
+    if value is _DEEPER:
+        raise NotJsonError("", _TOO_DEEP)
+    if not _is_at_hand(value):
+        raise NotJsonError(
+            "", f"lies on {value.device}, and nothing waits for it; give value.cpu()"
+        )
+    return json.dumps(to_json(value))
 
 
 def _is_at_hand(value: Any) -> bool:
@@ -174,5 +220,5 @@ def _text(value: str, path: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise NotJsonError(path, "is text with half a character (a lone surrogate)") from None
+        raise NotJsonError(path, _HALF_A_CHARACTER) from None
     return str(value)

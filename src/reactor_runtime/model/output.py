@@ -44,7 +44,8 @@ class TrackPayload:
 
     Attributes:
         array: The frames or samples.
-        metadata: One value, or (a list or tuple, where *array* has a frames axis) one per frame.
+        metadata: One value, or (a list or tuple, where *array* has a frames axis) one per frame; of
+            a sound one value. JSON has a form for it, in memory, or it is not recorded.
     """
 
     array: Any

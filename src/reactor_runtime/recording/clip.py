@@ -60,14 +60,14 @@ class Clip:
         return part(shelf, self.recording, segment, self.start_s)
 
     def notes(self, shelf: Shelf) -> list[dict[str, Any]]:
-        """Return the metadata of its pictures: ``time`` in seconds of its file, and ``value``.
+        """Return its metadata: ``time`` in seconds of its file, ``track`` and ``value``.
 
         Raises:
             OSError: Some of it is gone.
         """
         written = [shelf.notes(self.recording, each) for each in self.segments]
         notes = [note for text in written if text for note in json.loads(text)]
-        return [{**note, "time": round(note["time"] - self.start_s, 6)} for note in notes]
+        return [{**note, "time": round(max(note["time"] - self.start_s, 0), 6)} for note in notes]
 
     def playlist(self) -> str:
         """Return it as an HLS playlist of fragmented MP4."""

@@ -1,12 +1,12 @@
 """Cutter: fragments become segments, each until the next multiple of the chunk's length."""
 
-import json
 import math
 from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 from reactor_runtime.log import get_logger
-from reactor_runtime.model.json_value import NotJsonError, to_json
+from reactor_runtime.model.json_value import NotJsonError
+from reactor_runtime.recording.note import Note
 from reactor_runtime.recording.take import Fragment
 
 _NEAR_S = 1e-4  # a tick and a rounding
@@ -24,7 +24,7 @@ class Cut:
         start_s: Recorded seconds at which it begins.
         end_s: Recorded seconds at which it ends.
         film: Its fragments.
-        notes: The metadata of its pictures as a JSON array, empty for none.
+        notes: The metadata of what it shows as a JSON array, empty for none.
     """
 
     start_s: float
@@ -46,24 +46,23 @@ class Cutter:
         self._notes: list[tuple[float, str]] = []
         self._has_warned = False
 
-    def note(self, at_s: float, metadata: Any) -> None:
-        """Keep what the author said of the picture at *at_s*, recorded seconds.
+    def note(self, note: Note) -> None:
+        """Keep what the author said.
 
         What has no form in JSON, or is too large, is left out with one warning.
         """
         try:
-            text = json.dumps({"time": round(at_s, 6), "value": to_json(metadata)})
-            reason = "" if len(text) <= _MAX_NOTE_BYTES else f"is {len(text)} bytes long"
+            text, reason = note.as_json(_MAX_NOTE_BYTES), ""
         except NotJsonError as error:
             text, reason = "", error.reason
         held = sum(len(each) for _, each in self._notes)
         if not reason and held + len(text) > _MAX_NOTES_BYTES:
             reason = "comes with too much more of its kind"
         if not reason:
-            self._notes.append((at_s, text))
+            self._notes.append((note.at_s, text))
         elif not self._has_warned:
             self._has_warned = True
-            log.warning("metadata_not_recorded", reason=reason)
+            log.warning("metadata_not_recorded", track=note.track, reason=reason)
 
     def add(self, fragment: Fragment) -> Cut | None:
         """Take the next fragment; returns the segment it completes, if it does."""
@@ -78,6 +77,7 @@ class Cutter:
             return None
         fragments, self._fragments = self._fragments, []
         end_s = fragments[-1].end_s
+        self._notes.sort(key=itemgetter(0))  # those of sound and of pictures come as they may
         notes = [text for at_s, text in self._notes if at_s < end_s - _NEAR_S]
         self._notes = self._notes[len(notes) :]
         return Cut(

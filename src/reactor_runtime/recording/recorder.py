@@ -8,6 +8,7 @@ import asyncio
 import math
 import threading
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,9 @@ from reactor_runtime.clock import Clock
 from reactor_runtime.errors import ClipRefusedError
 from reactor_runtime.log import get_logger
 from reactor_runtime.loop_calls import call_soon
-from reactor_runtime.media.timeline import Shown
+from reactor_runtime.media.timeline import Said, Shown
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.recording.note import Note
 from reactor_runtime.recording.recorder_thread import RecorderThread
 from reactor_runtime.recording.recording import Recording
 from reactor_runtime.recording.recording_settings import RecordingSettings
@@ -65,7 +67,9 @@ class Recorder:
         )
         self._in_order = threading.Lock()  # nothing shown lies behind what ended its stretch
         self._recording: Recording | None = None
-        self._early: deque[tuple[float, NDArray[np.int16]]] = deque(maxlen=_EARLY_SOUNDS)
+        self._early: deque[tuple[float, NDArray[np.int16], Sequence[Said]]] = deque(
+            maxlen=_EARLY_SOUNDS
+        )
         self._is_behind = False
 
     def start(self, loop: asyncio.AbstractEventLoop, kept: Kept) -> None:
@@ -171,13 +175,19 @@ class Recorder:
             at_s = recording.time.at(shown.time)
             if at_s is None:
                 return
-            item = PictureShown(picture=shown.picture, at_s=at_s, length_s=shown.length_s)
+            said, track = shown.picture.metadata, self._settings.video_track
+            notes = () if said is None else (Note(at_s=at_s, track=track or "", value=said),)
+            item = PictureShown(
+                picture=shown.picture, at_s=at_s, length_s=shown.length_s, notes=notes
+            )
             has_room = self._tape.put(item)
             self._put_early(recording)
         if not has_room:
             self._fell_behind()
 
-    def sound(self, presented_at: float, samples: NDArray[np.int16]) -> None:
+    def sound(
+        self, presented_at: float, samples: NDArray[np.int16], said: Sequence[Said] = ()
+    ) -> None:
         """Record sound, from the first picture on; without pictures from the first sound on."""
         with self._in_order:
             if (recording := self._recording) is None:
@@ -186,14 +196,22 @@ class Recorder:
                 if not samples.any():
                     return
                 recording.time.run_from(presented_at)
-            self._early.append((presented_at, samples))
+            self._early.append((presented_at, samples, said))
             self._put_early(recording)
 
     def _put_early(self, recording: Recording) -> None:
         """Record the sound that is there already: its picture's thread may have been slower."""
         while self._early and (at_s := recording.time.at(self._early[0][0])) is not None:
-            _, samples = self._early.popleft()
-            self._tape.put(SoundHeard(samples=samples, at_s=at_s))
+            presented_at, samples, said = self._early.popleft()
+            notes = [
+                Note(
+                    at_s=max(at_s + each.time - presented_at, 0.0),
+                    track=each.track,
+                    value=each.metadata,
+                )
+                for each in said
+            ]
+            self._tape.put(SoundHeard(samples=samples, at_s=at_s, notes=notes))
 
     def _fell_behind(self) -> None:
         self._losses.inc()

@@ -92,11 +92,11 @@ class Reel:
             if not self._takes.may_begin_with(item):
                 return
             self._take = self._open(item)
+        for note in item.notes:
+            self._cutter.note(note)
         if isinstance(item, SoundHeard):
             self._take.sound(item.samples, item.at_s)
         else:
-            if item.picture.metadata is not None:
-                self._cutter.note(item.at_s, item.picture.metadata)
             self._take.picture(item.picture, item.at_s, item.length_s)
         self._collect(self._take)
 

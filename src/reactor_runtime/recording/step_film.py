@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,12 @@ from reactor_runtime.host.host_outlet import StepReport
 from reactor_runtime.media.picture import Picture
 from reactor_runtime.media.sample_line import RATE
 from reactor_runtime.media.timeline import QueuedChunk
-from reactor_runtime.model.json_value import NotJsonError, to_json
+from reactor_runtime.model.json_value import NotJsonError, whole_json
 from reactor_runtime.recording.mp4_writer import AudioTrack, Mp4Writer, VideoTrack
 from reactor_runtime.recording.recording_settings import RecordingSettings
 
 FILM, RESULT = "output.mp4", "result.json"
+_MAX_METADATA_BYTES = 1 << 20  # of one picture or sound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,11 +125,23 @@ def _result(
         result["tracks"].append({**track, "rate": RATE})
     if any(each.metadata is not None for each in pictures):
         result["metadata"] = [_json_of(each.metadata) for each in pictures]
+    if said := list(_said(step.chunks, settings.audio_track)):
+        result["sound_metadata"] = said
     return result
+
+
+def _said(chunks: Sequence[ShownChunk], track: str | None) -> Iterator[Mapping[str, Any]]:
+    """Yield what was said of the sound of each chunk, at its second of the film."""
+    begins_s = 0.0
+    for chunk in chunks:
+        if track is not None and track in chunk.queued.said:
+            value = _json_of(chunk.queued.said[track])
+            yield {"time": round(begins_s, 6), "value": value}
+        begins_s += chunk.queued.duration
 
 
 def _json_of(value: Any) -> Any:
     try:
-        return to_json(value)
+        return json.loads(whole_json(value, _MAX_METADATA_BYTES))
     except NotJsonError:
         return None

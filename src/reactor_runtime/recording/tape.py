@@ -5,12 +5,14 @@ The media threads never wait: a picture that finds no room is left out of the re
 
 import threading
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reactor_runtime.media.picture import Picture
+from reactor_runtime.recording.note import Note
 from reactor_runtime.recording.recording import Recording
 
 _MAX_SOUNDS = 1000  # of 20 ms
@@ -18,11 +20,12 @@ _MAX_SOUNDS = 1000  # of 20 ms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PictureShown:
-    """A picture, at its recorded second and for how long."""
+    """A picture, at its recorded second and for how long, and what was said of it."""
 
     picture: Picture
     at_s: float
     length_s: float
+    notes: Sequence[Note] = ()
 
     @property
     def size_bytes(self) -> int:
@@ -33,10 +36,11 @@ class PictureShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoundHeard:
-    """Sound, int16 ``(n, 2)`` at 48 kHz, and the recorded second at which it begins."""
+    """Sound, int16 ``(n, 2)`` at 48 kHz, the recorded second at which it begins, and its notes."""
 
     samples: NDArray[np.int16]
     at_s: float
+    notes: Sequence[Note] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,9 +55,9 @@ class CapturedStream:
         self._clock, self._turn, self._on_news = clock, turn, on_news
         self._video = [track.name for track in outputs if track.kind is TrackKind.VIDEO]
         self._rates = {t.name: t.sample_rate for t in outputs if t.kind is TrackKind.AUDIO}
-        self._begun: list[tuple[str, float, NDArray[np.int16]]] = []
+        self._sounds = _Sounds()
         self._pacer = Pacer(
-            {name: _SoundTap(name, clock, self._begun) for name in self._rates},
+            {name: _SoundTap(name, clock, self._sounds.begun) for name in self._rates},
             has_video=bool(self._video),
             settings=settings,
             clock=clock,
@@ -85,6 +85,8 @@ class CapturedStream:
         )
         with self._pacer.changed:
             if wanted is None or wanted():
+                said = chunk.metadata
+                self._sounds.said += [(sounds[n], said[n][0]) for n in sounds if n in said]
                 self._pacer.put(QueuedChunk(pictures, sounds), origin)
         self._turn.emit()
         self._on_news()
@@ -96,12 +98,13 @@ class CapturedStream:
         """Drop everything queued; the cut to black is counted, not shown."""
         with self._pacer.changed:
             self.flushes += 1
-            self._begun.clear()
+            self._sounds.clear()
         self._pacer.clear()
 
     def reset(self) -> None:
         """Forget the session."""
         self._pacer.forget()
+        self._sounds.clear()
         self._turn.reset()
         self._on_news()
 
@@ -159,18 +162,41 @@ class CapturedStream:
         now, found = self._clock.now(), list[Frame]()
         with self._pacer.changed:
             timeline = self._pacer.timeline
-            begun = [*self._begun, *timeline.take_sounds(now)]
-            self._begun.clear()
+            begun = [*self._sounds.begun, *timeline.take_sounds(now)]
+            self._sounds.begun.clear()
             for name in self._video:
                 while (shown := timeline.take(name, now)) is not None:
                     picture = shown.picture
                     found.append(self._frame(name, shown.time, picture.frame, picture.metadata))
-        found += [self._frame(name, when, sound) for name, when, sound in begun]
+            found += [
+                self._frame(name, when, sound, self._sounds.take_said_of(sound))
+                for name, when, sound in begun
+            ]
         return sorted(found, key=lambda frame: frame.time_s)
 
     def _frame(self, track: str, when: float, data: Any, metadata: Any = None) -> Frame:
         time_s = round(when - self.began, 9)  # a clock that begins at 1000 s has no more digits
         return Frame(track=track, data=data, time_s=time_s, metadata=metadata)
+
+
+class _Sounds:
+    """What was handed out and not taken yet, and the metadata of what was put."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, float, NDArray[np.int16]]] = []
+        self.said: list[tuple[NDArray[np.int16], Any]] = []
+
+    def take_said_of(self, sound: NDArray[np.int16]) -> Any:
+        """Remove and return the metadata of *sound*, ``None`` if it has none."""
+        for index, (some, metadata) in enumerate(self.said):
+            if some is sound:
+                del self.said[index]
+                return metadata
+        return None
+
+    def clear(self) -> None:
+        self.begun.clear()
+        self.said.clear()
 
 
 class _SoundTap(SampleLine):

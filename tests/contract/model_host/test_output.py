@@ -68,6 +68,11 @@ async def test_metadata_travels_frame_by_frame(serve: Serve, asked: str, told: o
     assert shown.chunk.metadata == {"main_video": told}
 
 
+async def test_a_sound_has_one_metadata(serve: Serve) -> None:
+    shown = await show(await serve("shows_what_is_asked"), "told_of_sound")
+    assert shown.chunk.metadata == {"main_video": ("a", "b"), "voice": (["of", "it"],)}
+
+
 async def test_an_empty_sound_is_nothing_to_show(serve: Serve) -> None:
     stage = await serve("shows_what_is_asked")
     stage.open()

@@ -160,7 +160,7 @@ async def test_metadata_comes_with_the_times_of_the_file(
     assert answer.json() == {
         "duration": pytest.approx(4.0),
         "entries": [
-            {"time": pytest.approx(second), "value": {"frame": 24 * (second + 2)}}
+            {"time": pytest.approx(second), "track": "main", "value": {"frame": 24 * (second + 2)}}
             for second in range(4)
         ],
     }

@@ -386,6 +386,26 @@ async def test_metadata_goes_with_what_was_shown(
     await until(lambda: "metadata" not in stream.stats()["tracks"]["main"])
 
 
+@pytest.mark.parametrize("is_heard", [True, False])
+async def test_stats_tell_the_newest_metadata_of_sound_whoever_hears_it(
+    make_stream: MakeStream, is_heard: bool
+) -> None:
+    stream = make_stream(video(), audio(), audio("hum"))
+    if is_heard:
+        Viewer(stream, "voice", Codec.OPUS)
+    tone = np.full((1, 24_000), 900, np.int16)
+    for number in range(2):
+        sound = {"voice": tone, "hum": tone}
+        stream.put(make_chunk(audio=sound, metadata={"voice": ({"number": number},)}))
+    await until(lambda: "metadata" in stream.stats()["tracks"]["voice"])
+    seen = stream.stats()["tracks"]
+    assert seen["voice"]["metadata"] == '{"number": 0}'  # the queued one has not begun
+    assert {"metadata"} & (seen["hum"].keys() | seen["main"].keys()) == set()
+    await until(lambda: stream.stats()["tracks"]["voice"]["metadata"] == '{"number": 1}')
+    stream.flush()
+    assert "metadata" not in stream.stats()["tracks"]["voice"]
+
+
 async def test_long_metadata_is_cut_in_stats(make_stream: MakeStream) -> None:
     stream = make_stream()
     stream.put(make_chunk({"main": plain(RED)}, metadata={"main": (list(range(100_000)),)}))

@@ -1,7 +1,7 @@
 """What a tap gets of a stream, beside its viewers and without any."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ from reactor_runtime.errors import TrackError
 from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings
-from reactor_runtime.media.timeline import Shown
+from reactor_runtime.media.timeline import Said, Shown
 
 
 class Bucket:
@@ -24,12 +24,16 @@ class Bucket:
         self.is_open = True
         self.pictures: list[Shown] = []
         self.sounds: list[tuple[float, NDArray[np.int16]]] = []
+        self.said: list[tuple[float, Said]] = []
 
     def picture(self, shown: Shown) -> None:
         self.pictures.append(shown)
 
-    def sound(self, presented_at: float, samples: NDArray[np.int16]) -> None:
+    def sound(
+        self, presented_at: float, samples: NDArray[np.int16], said: Sequence[Said] = ()
+    ) -> None:
         self.sounds.append((presented_at, samples))
+        self.said += [(presented_at, each) for each in said]
 
 
 @pytest.fixture
@@ -81,6 +85,34 @@ async def test_sound_comes_without_a_gap_though_nobody_listens(tapped: MakeTappe
     heard = np.concatenate([samples for _, samples in bucket.sounds])
     assert (np.abs(heard).max(axis=1) > 100).sum() > 9000
     assert {samples.shape for _, samples in bucket.sounds} == {(960, 2)}
+
+
+async def test_what_is_said_of_a_sound_comes_with_its_first_packet(tapped: MakeTapped) -> None:
+    stream, bucket = tapped()
+    tone = np.full((1, 4800), 900, np.int16)
+    for number in range(3):
+        told = {"main": (None,), "voice": (number,), "hum": ("untapped",)}
+        stream.put(
+            make_chunk({"main": plain((9, 9, 9))}, {"voice": tone, "hum": tone}, metadata=told)
+        )
+    await until(lambda: len(bucket.said) == 3)
+    assert [said.metadata for _, said in bucket.said] == [0, 1, 2]
+    assert {said.track for _, said in bucket.said} == {"voice"}
+    gaps = [b.time - a.time for (_, a), (_, b) in pairwise(bucket.said)]
+    assert all(gap > 0.09 for gap in gaps)
+    assert all(said.time < presented_at + 0.02 for presented_at, said in bucket.said)
+
+
+async def test_what_was_said_while_the_tap_was_closed_stays_unheard(tapped: MakeTapped) -> None:
+    stream, bucket = tapped()
+    bucket.is_open = False
+    tone = np.full((1, 480), 900, np.int16)
+    stream.put(make_chunk(audio={"voice": tone}, metadata={"voice": ("before",)}))
+    await until(lambda: "metadata" in stream.stats()["tracks"]["voice"])
+    bucket.is_open = True
+    stream.put(make_chunk(audio={"voice": tone}, metadata={"voice": ("after",)}))
+    await until(lambda: bool(bucket.said))
+    assert [said.metadata for _, said in bucket.said] == ["after"]
 
 
 async def test_black_is_a_picture_too(tapped: MakeTapped) -> None:

@@ -1,10 +1,11 @@
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from reactor_runtime.media.picture import Picture
-from reactor_runtime.media.timeline import QueuedChunk, Shown, Timeline
+from reactor_runtime.media.timeline import QueuedChunk, Said, Shown, Timeline
 
 
 def chunk(frames: int, duration: float, *, sound: bool = False, **others: int) -> QueuedChunk:
@@ -102,6 +103,28 @@ def test_sound_is_handed_out_once_when_its_chunk_begins() -> None:
     assert [(track, start) for track, start, _ in timeline.take_sounds(10.2)] == [("voice", 10.0)]
     assert timeline.take_sounds(10.2) == []
     assert [start for _, start, _ in timeline.take_sounds(10.5)] == [10.5]
+
+
+def test_what_is_said_of_a_sound_is_due_when_the_sound_begins() -> None:
+    timeline = Timeline()
+    for number in range(2):
+        sounds = {"voice": np.zeros((1, 2), np.int16), "hum": np.zeros((1, 2), np.int16)}
+        timeline.put(QueuedChunk({}, sounds, {"voice": number}, duration=0.5), 10.0)
+    assert timeline.unsaid.due == 10.0
+    timeline.take_sounds(10.5)  # handed out ahead of its time
+    assert timeline.unsaid.take(10.4) == [Said(track="voice", time=10.0, metadata=0)]
+    assert timeline.unsaid.take(10.4) == []
+    assert timeline.unsaid.due == 10.5
+    assert [said.metadata for said in timeline.unsaid.take(11)] == [1]
+    assert timeline.unsaid.due is None
+
+
+@pytest.mark.parametrize("drop", [lambda t: t.clear(10.0), Timeline.forget])
+def test_what_was_to_be_said_goes_with_the_queue(drop: Callable[[Timeline], None]) -> None:
+    timeline = Timeline()
+    timeline.put(QueuedChunk({}, {"voice": np.zeros((1, 2), np.int16)}, {"voice": 1}), 10.0)
+    drop(timeline)
+    assert (timeline.unsaid.due, timeline.unsaid.take(99)) == (None, [])
 
 
 def test_a_new_rate_repaces_what_is_queued() -> None:

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.model.odd_values import Changing, Endless, Leaves, OnAccelerator, Recurses
 
-from reactor_runtime.model.json_value import NotJsonError, brief_json, to_json
+from reactor_runtime.model.json_value import NotJsonError, brief_json, to_json, whole_json
 
 ANY_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -27,37 +27,6 @@ class Mood(Enum):
 class Box:
     left: int
     mood: Mood
-
-
-class Endless(list[int]):
-    """As long as anybody asks; counts how often one did."""
-
-    asked = 0
-
-    def __iter__(self) -> Iterator[int]:
-        while True:
-            self.asked += 1
-            yield 7
-
-
-class OnAccelerator:
-    """Reading it would wait for the work before it."""
-
-    dtype, shape, device = "float32", (3,), "cuda:0"
-
-    def tolist(self) -> list[float]:
-        raise AssertionError("it was read")
-
-
-class Leaves:
-    """Says that it wants to leave when it is read."""
-
-    dtype, shape, device = "float32", (3,), "cpu"
-
-    def __len__(self) -> int:
-        raise SystemExit(3)
-
-    tolist = __len__
 
 
 @given(ANY_VALUE)
@@ -104,9 +73,53 @@ def test_a_value_that_holds_itself_ends() -> None:
 
 
 def test_a_value_that_changes_meanwhile_is_cut() -> None:
-    class Changing(dict[str, int]):
-        def items(self) -> Any:
-            yield "number", 1
-            raise RuntimeError("dictionary changed size during iteration")
-
     assert brief_json(Changing(), 1024) == '{"number": 1…'
+
+
+# --- all of it, or not at all ---
+
+
+@given(ANY_VALUE)
+def test_a_whole_value_is_its_json_or_is_refused(value: Any) -> None:
+    try:
+        text = whole_json(value, 64)
+    except NotJsonError as error:
+        if "bytes" not in error.reason:
+            with pytest.raises(NotJsonError):
+                to_json(value)
+        return
+    assert len(text.encode()) <= 64
+    assert json.loads(text) == to_json(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("ü" * 40, "more than 64 bytes"),
+        ({"a": Endless()}, "more than 64 bytes"),
+        ({"a": object()}, "is a object"),
+        (float("nan"), "is nan"),
+        ("half \ud800", "half a character"),
+        ({"half \ud800": 1}, "half a character"),
+        ({(1, 2): 3}, "tuple as a key"),
+        ([OnAccelerator()], "lies on cuda:0"),
+        (Leaves(), "raised SystemExit"),
+        ({"a": Recurses()}, "raised RecursionError"),
+        (Changing(), "raised RuntimeError"),
+    ],
+)
+def test_what_has_no_whole_form_is_refused_with_the_reason(value: Any, reason: str) -> None:
+    with pytest.raises(NotJsonError) as caught:
+        whole_json(value, 64)
+    assert reason in caught.value.reason
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    with pytest.raises(NotJsonError, match="nested"):
+        whole_json(loop, 1024)
+
+
+def test_a_set_has_one_order() -> None:
+    assert whole_json({"b", "a", "c"}, 64) == '["a", "b", "c"]'

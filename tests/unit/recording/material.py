@@ -21,6 +21,7 @@ from reactor_runtime.media.picture import Picture, PictureMaker
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.recording.cutter import Cutter
 from reactor_runtime.recording.mp4_writer import AudioTrack, VideoTrack
+from reactor_runtime.recording.note import Note
 from reactor_runtime.recording.recording import Recording
 from reactor_runtime.recording.shelf import Shelf
 from reactor_runtime.recording.take import Take
@@ -156,7 +157,7 @@ def record(shelf: Shelf, *stretches: float) -> Recording:
             level = BRIGHT if is_loud(frame) else DARK
             said = {"frame": frame} if frame % FPS == 0 else None
             if said:
-                cutter.note(frame / FPS, said)
+                cutter.note(Note(at_s=frame / FPS, track="main", value=said))
             take.picture(picture(level), frame / FPS, 1 / FPS)
             take.sound(beep(frame), frame / FPS)
             frame += 1

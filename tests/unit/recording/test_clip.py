@@ -138,9 +138,9 @@ def test_what_is_about_to_go_is_not_offered_any_more(shelf: Shelf) -> None:
 def test_metadata_keeps_the_time_of_its_picture(shelf: Shelf) -> None:
     clip = cut(record(shelf, 5.0), 2.0, 5.0)
     assert clip.notes(shelf) == [
-        {"time": pytest.approx(0.0), "value": {"frame": 48}},
-        {"time": pytest.approx(1.0), "value": {"frame": 72}},
-        {"time": pytest.approx(2.0), "value": {"frame": 96}},
+        {"time": pytest.approx(0.0), "track": "main", "value": {"frame": 48}},
+        {"time": pytest.approx(1.0), "track": "main", "value": {"frame": 72}},
+        {"time": pytest.approx(2.0), "track": "main", "value": {"frame": 96}},
     ]
 
 

@@ -1,14 +1,21 @@
 import json
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.model.odd_values import Leaves, OnAccelerator, Recurses
 
 from reactor_runtime.recording.cutter import Cut, Cutter
+from reactor_runtime.recording.note import Note
 from reactor_runtime.recording.take import Fragment
 
 
 def fragment(start_s: float, end_s: float, film: bytes = b".") -> Fragment:
     return Fragment(start_s=start_s, end_s=end_s, film=film)
+
+
+def note(at_s: float, value: Any) -> Note:
+    return Note(at_s=at_s, track="main", value=value)
 
 
 def test_a_segment_is_closed_by_the_fragment_that_reaches_the_next_multiple() -> None:
@@ -32,27 +39,30 @@ def test_after_a_short_one_the_multiples_count_again() -> None:
 
 def test_metadata_lies_with_its_pictures() -> None:
     cutter = Cutter(2.0)
-    cutter.note(0.5, {"seed": 7, "pose": np.arange(2)})
-    cutter.note(2.0, "of the next one")
+    cutter.note(note(2.0, "of the next one"))
+    cutter.note(note(0.5, {"seed": 7, "pose": np.arange(2)}))  # sound and pictures come as they may
     first = cutter.add(fragment(0, 2.0))
     assert first is not None
-    assert json.loads(first.notes) == [{"time": 0.5, "value": {"seed": 7, "pose": [0, 1]}}]
+    assert json.loads(first.notes) == [
+        {"time": 0.5, "track": "main", "value": {"seed": 7, "pose": [0, 1]}}
+    ]
     second = cutter.add(fragment(2.0, 4.0))
     assert second is not None
-    assert json.loads(second.notes) == [{"time": 2.0, "value": "of the next one"}]
+    assert json.loads(second.notes) == [{"time": 2.0, "track": "main", "value": "of the next one"}]
 
 
 def test_what_cannot_be_written_down_is_left_out_with_one_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     cutter = Cutter(2.0)
-    cutter.note(0.1, object())
-    cutter.note(0.2, "x" * 100_000)
-    cutter.note(0.3, "short")
+    for odd in (object(), "x" * 100_000, "half \ud800", OnAccelerator(), Leaves(), Recurses()):
+        cutter.note(note(0.1, odd))
+    cutter.note(note(0.3, "short"))
     for _ in range(100):
-        cutter.note(0.4, "y" * 60_000)
+        cutter.note(note(0.4, "y" * 60_000))
     cut = cutter.add(fragment(0, 2.0))
     assert cut is not None
     notes = json.loads(cut.notes)
     assert [note["value"][:5] for note in notes][:2] == ["short", "yyyyy"]
     assert len(cut.notes) < 5 << 20
+    assert caplog.text.count("metadata_not_recorded") == 1

@@ -4,8 +4,10 @@ import asyncio
 import json
 import math
 import os
+import statistics
 import threading
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,12 @@ def chunk(frame: int, size: tuple[int, int] = SIZE, **facts: Any) -> Any:
     level = BRIGHT if is_loud(frame) else DARK
     pixels = np.full((1, size[1], size[0], 3), level, np.uint8)
     return make_chunk({"main": pixels}, {"voice": beep(frame).T}, pinned_fps=FPS, **facts)
+
+
+def notes_of(studio: Any, recording: Any) -> list[dict[str, Any]]:
+    """Return the metadata that was kept."""
+    written = [studio.shelf.notes(recording, each) for each in recording.segments]
+    return [note for text in written if text for note in json.loads(text)]
 
 
 async def play(studio: Any, frames: range, size: tuple[int, int] = SIZE) -> None:
@@ -173,14 +181,44 @@ async def test_metadata_lies_beside_the_pictures(make_studio: MakeStudio) -> Non
         studio.stream.put(chunk(frame, metadata={"main": ({"frame": frame},)}))
     await viewer.wait(10)
     await studio.end(recording)
-    notes = [
-        note
-        for segment in recording.segments
-        for note in json.loads(studio.shelf.notes(recording, segment))
-    ]
+    notes = notes_of(studio, recording)
     assert [note["value"]["frame"] for note in notes] == list(range(10))
     times = [note["time"] for note in notes]
     assert times == sorted(times)
+
+
+async def test_metadata_of_sound_lies_at_the_time_of_its_picture(make_studio: MakeStudio) -> None:
+    studio = make_studio()
+    recording = studio.begin()
+    for frame in range(2 * FPS):
+        await until(lambda: bool(studio.stream.has_room(1)))
+        studio.stream.put(chunk(frame, metadata={"main": (frame,), "voice": (frame,)}))
+    figures = studio.stream.stats
+    await until(lambda: figures()["tracks"]["voice"].get("metadata") == str(2 * FPS - 1))
+    await studio.end(recording)
+    times: dict[str, dict[int, float]] = {"main": {}, "voice": {}}
+    for note in notes_of(studio, recording):
+        times[note["track"]][note["value"]] = note["time"]
+    both = times["main"].keys() & times["voice"].keys()
+    assert len(both) > FPS
+    apart = [abs(times["main"][frame] - times["voice"][frame]) for frame in both]
+    assert statistics.median(apart) < 1 / FPS
+
+
+async def test_what_is_said_stays_in_its_session(make_studio: MakeStudio) -> None:
+    studio = make_studio()
+    figures, count = studio.stream.stats, FPS // 2
+    for number, name in enumerate(("first", "second")):
+        recording = studio.begin()
+        for frame in range(count):
+            await until(lambda: bool(studio.stream.has_room(1)))
+            studio.stream.put(chunk(frame, metadata={"voice": (name,)}))
+        shown = number * count + count // 2
+        await until(partial(lambda least: figures()["tracks"]["main"]["frames"] >= least, shown))
+        await studio.end(recording)
+        studio.stream.reset()
+        studio.follow(SessionState.READY)
+        assert {note["value"] for note in notes_of(studio, recording)} == {name}
 
 
 async def test_every_session_has_a_recording_of_its_own(make_studio: MakeStudio) -> None:
