@@ -25,7 +25,7 @@ class CallTiming(NamedTuple):
 
     Attributes:
         broadcast_s: Packing the verb and sending it to every rank.
-        compute_s: The verb itself, by rank.
+        compute_s: The verb itself, by rank; empty while it is suspended.
         collect_s: From the last send to the last answer.
         place_s: Making a larger slot and writing what had waited for it; mostly 0.
     """

@@ -119,13 +119,14 @@ class Conductor:
         heard = time.perf_counter()
         if self._verb is not None and type(self._verb) not in self._kinds:
             self._kinds[type(self._verb)] = len(self._kinds)
-        timing = CallTiming(sent - began, tuple([a.compute_s for a in answers]), heard - sent)
-        result = CallResult(tuple([a.payload for a in answers]), timing)
+        payloads = tuple([answer.payload for answer in answers])
         waiting = [type(answer) is Suspended for answer in answers]
         if True in waiting:
             if not all(waiting):
                 raise self._desync("some ranks wait and others are done", waiting)
-            return result._replace(is_suspended=True)
+            return CallResult(payloads, CallTiming(sent - began, (), heard - sent), True)
+        timing = CallTiming(sent - began, tuple([a.compute_s for a in answers]), heard - sent)
+        result = CallResult(payloads, timing)
         self._writer.recycle([block for answer in answers for block in answer.held])
         if any(answer.parts or answer.needs for answer in answers):
             return self._with_frames(result, answers, deadline, label)

@@ -138,12 +138,10 @@ class Suspended(NamedTuple):
     Attributes:
         number: The call's.
         payload: What it waits for, in its own terms.
-        compute_s: Seconds the verb has taken so far.
     """
 
     number: int
     payload: Any
-    compute_s: float = 0.0
 
 
 class Notice(NamedTuple):

@@ -61,7 +61,7 @@ class Rank:
         """Say something to the group, from any thread, in or between calls."""
         self._line.say(payload)
 
-    def suspend(self, payload: object, compute_s: float = 0.0) -> Any:
+    def suspend(self, payload: object) -> Any:
         """Interrupt the running verb on all ranks until the group resumes it.
 
         Every rank must suspend at the same place. Only the verb's own thread may call this.
@@ -69,7 +69,7 @@ class Rank:
         Returns:
             What the group passed to ``resume``.
         """
-        self.send(Suspended(self._call, payload, compute_s))
+        self.send(Suspended(self._call, payload))
         message = self.receive()
         if not isinstance(message, Resume) or message.number != self._call:
             raise WorkerGroupStateError("resume", type(message).__name__)

@@ -7,7 +7,6 @@ One task, the pump, carries out orders; another is the author's ``run()``.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from reactor_runtime.errors import ModelLoadError, OutsideTurnError
 from reactor_runtime.host.body import Body
@@ -24,7 +23,8 @@ from reactor_runtime.host.turn_source import BodyState, Step
 from reactor_runtime.model.author_call import is_ours, outlive_cancellation
 from reactor_runtime.model.turn import Turn
 
-Order = Callable[["RankLoop"], Awaitable[Any]]
+Order = Callable[["RankLoop"], Awaitable[RankReply]]
+Given = tuple[Order, asyncio.Future[RankReply]]  # an order, and where its reply is awaited
 
 
 class RankLoop:
@@ -36,15 +36,15 @@ class RankLoop:
 
     def __init__(self, own: RankParts) -> None:
         self._own = own
-        self._orders: asyncio.Queue[tuple[Order, asyncio.Future[Any]] | None] = asyncio.Queue()
+        self._orders: asyncio.Queue[Given | None] = asyncio.Queue()
         self._body: Body
         self._life: SessionLife
         self._failure: BaseException | None = None
         self._digests: Callable[[], Mapping[str, str]] | None = None
 
-    def give(self, order: Order) -> "asyncio.Future[Any]":
+    def give(self, order: Order) -> "asyncio.Future[RankReply]":
         """Have *order* carried out; the future is its result."""
-        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[RankReply] = asyncio.get_running_loop().create_future()
         self._orders.put_nowait((order, done))
         return done
 
@@ -147,7 +147,7 @@ class RankLoop:
                 done.set_exception(error)
             await outlive_cancellation()
 
-    async def _next_order(self) -> tuple[Order, asyncio.Future[Any]] | None:
+    async def _next_order(self) -> Given | None:
         while True:
             try:
                 return await self._orders.get()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from reactor_runtime.distributed.rank import Rank
 from reactor_runtime.distributed.verbs import OnError, Verb
@@ -49,7 +49,7 @@ class RankModel:
         )
         self._loop.run_until_complete(ready)
 
-    def perform(self, order: Order, rank: RankSeat) -> Any:
+    def perform(self, order: Order, rank: RankSeat) -> RankReply:
         """Carry out *order*; where it waits for the host, all ranks do."""
         suspension = self._own.suspension
         done = self._loop.run_until_complete(self._give(order))
@@ -58,7 +58,7 @@ class RankModel:
             self._loop.run_until_complete(suspension.answer(given))
         return done.result()
 
-    def _is_asking(self, done: "asyncio.Future[Any]") -> bool:
+    def _is_asking(self, done: "asyncio.Future[RankReply]") -> bool:
         while True:
             with suppress(asyncio.CancelledError):  # author code cancels tasks it did not start
                 return self._loop.run_until_complete(self._own.suspension.until_asking(done))
@@ -97,7 +97,7 @@ class RankModel:
         if self._is_idle:
             self._loop.stop()
 
-    async def _give(self, order: Order) -> "asyncio.Future[Any]":
+    async def _give(self, order: Order) -> "asyncio.Future[RankReply]":
         return self._rank_loop.give(order)
 
 
@@ -125,8 +125,7 @@ class ApplyEvents(Verb):
 
     def run(self, worker: RankModel, rank: Rank) -> RankReply:
         """Do it."""
-        reply: RankReply = worker.perform(lambda loop: loop.apply(self.events, self.frames), rank)
-        return reply
+        return worker.perform(lambda loop: loop.apply(self.events, self.frames), rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +140,7 @@ class RunStep(Verb):
 
     def run(self, worker: RankModel, rank: Rank) -> RankReply:
         """Do it."""
-        reply: RankReply = worker.perform(lambda loop: loop.step(self.turn, self.frames), rank)
-        return reply
+        return worker.perform(lambda loop: loop.step(self.turn, self.frames), rank)
 
     @staticmethod
     def salvage(worker: RankModel) -> RankReply:
@@ -158,8 +156,7 @@ class FailSession(Verb):
 
     def run(self, worker: RankModel, rank: Rank) -> RankReply:
         """Do it."""
-        reply: RankReply = worker.perform(lambda loop: loop.fail(), rank)
-        return reply
+        return worker.perform(lambda loop: loop.fail(), rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +168,6 @@ class EndModel(Verb):
 
     def run(self, worker: RankModel, rank: Rank) -> RankReply:
         """Do it."""
-        reply: RankReply = worker.perform(lambda loop: loop.end(self.reason), rank)
+        reply = worker.perform(lambda loop: loop.end(self.reason), rank)
         worker.leave()
         return reply

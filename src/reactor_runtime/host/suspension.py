@@ -5,6 +5,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import Any
 
 from reactor_runtime.host.rank_messages import Agreed, InputGiven, WantsAgreement, WantsInput
 
@@ -60,7 +61,7 @@ class Suspension:
         finally:
             self._agreement = None
 
-    async def until_asking(self, done: "asyncio.Future[object]") -> bool:
+    async def until_asking(self, done: "asyncio.Future[Any]") -> bool:
         """Return ``True`` once somebody waits for the host, ``False`` once *done* is."""
         done.add_done_callback(lambda _: self.changed.set())
         while not done.done():

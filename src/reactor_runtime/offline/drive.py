@@ -93,7 +93,7 @@ class Drive:
     def _call(self, model: RankModel, phase: str, order: Order) -> Replies:
         """Do *order* as all ranks do; returns what it came to on each."""
         with self._busy():
-            reply: RankReply = model.perform(order, self.seat)
+            reply = model.perform(order, self.seat)
         result = self.peers.exchange(phase, reply, self.seat.frames.take())
         self.stage.heed(reply.reports)
         self.stage.show(result)
