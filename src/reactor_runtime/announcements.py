@@ -9,8 +9,8 @@ import threading
 
 from reactor_runtime.errors import ReactorError
 from reactor_runtime.host_port import join_host_port
-from reactor_runtime.http.access import is_loopback
 from reactor_runtime.log import get_logger
+from reactor_runtime.loopback import is_loopback
 from reactor_runtime.settings import ServeSettings
 
 _LONGEST_LINE = 2000
@@ -47,7 +47,7 @@ def announce_address(settings: ServeSettings, port: int) -> None:
     address = page_address(settings, port)
     token = " (a token is needed: add ?token=…)" if settings.token else ""
     announce(f"Open {address}{token}")
-    if settings.token is None and not is_loopback(settings.host.strip("[]").lower()):
+    if settings.token is None and not is_loopback(settings.host):
         log.warning(
             "open_to_the_network",
             host=settings.host,

@@ -11,11 +11,13 @@ from reactor_runtime.errors import AddressError
 
 BACKLOG = 256
 
-_WHY = {
-    errno.EADDRINUSE: "the address is in use; stop what listens there or choose another --port "
-    "(of make serve: PORT=8081)",
-    errno.EACCES: "not permitted; choose a --port from 1024 on",
-    errno.EADDRNOTAVAIL: "this machine has no such address; choose another --host",
+_WHY = {  # and what to do
+    errno.EADDRINUSE: (
+        "the address is in use",
+        "stop what listens there or choose another --port (of make serve: PORT=8081)",
+    ),
+    errno.EACCES: ("not permitted", "choose a --port from 1024 on"),
+    errno.EADDRNOTAVAIL: ("this machine has no such address", "choose another --host"),
 }
 
 
@@ -36,11 +38,11 @@ def open_sockets(host: str, port: int) -> list[socket.socket]:
         except OSError as error:
             if error.errno not in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
                 _close(opened)
-                raise AddressError(host, port, _reason(error)) from error
+                raise AddressError(host, port, *_why(error)) from error
             refused = error  # a name may stand for an IPv6 address that this machine lacks
     if not opened:
-        reason = _reason(refused) if refused is not None else "it stands for no address"
-        raise AddressError(host, port, reason)
+        why = ("it stands for no address", "") if refused is None else _why(refused)
+        raise AddressError(host, port, *why)
     return opened
 
 
@@ -86,8 +88,8 @@ def _notice_dead_peers(listener: socket.socket) -> None:
                 listener.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
-def _reason(error: OSError) -> str:
-    return _WHY.get(error.errno or 0, error.strerror or str(error))
+def _why(error: OSError) -> tuple[str, str]:
+    return _WHY.get(error.errno or 0, (error.strerror or str(error), ""))
 
 
 def _close(sockets: Sequence[socket.socket]) -> None:

@@ -24,7 +24,7 @@ def test_a_taken_port_is_something_to_do(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         ran = reactor("doctor", "--port", str(listener.getsockname()[1]), cwd=tmp_path)
     assert ran.status == 1
-    (line,) = [line for line in ran.out.splitlines() if "taken" in line]
+    (line,) = [line for line in ran.out.splitlines() if "in use" in line]
     assert line.startswith("to do")
 
 
@@ -34,7 +34,7 @@ def test_the_manifests_settings_count(tmp_path: Path) -> None:
         (tmp_path / "reactor.yaml").write_text(f"runtime: {{import: 'm:M', port: {port}}}\n")
         for arguments in ((), (str(tmp_path),)):
             ran = reactor("doctor", *arguments, cwd=tmp_path)
-            assert f"{port}: taken" in ran.out
+            assert f"{port}: the address is in use" in ran.out
 
 
 def test_a_configured_server_that_is_not_there_is_something_to_do(tmp_path: Path) -> None:

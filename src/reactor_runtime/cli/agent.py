@@ -10,7 +10,6 @@ from reactor_runtime.cli.control_address import (
     Control,
     TokenFile,
     labels_of,
-    own_name,
     read_token,
 )
 
@@ -42,15 +41,13 @@ def agent(  # noqa: PLR0913 - each is a flag
     from reactor_runtime.log import configure
 
     configure()
-    return run_agent(
-        AgentSettings(
-            control=control,
-            token=read_token(token_file),
-            procs=procs,
-            name=name or own_name(),
-            interface=interface,
-            advertise=advertise,
-            labels=labels_of(label or []),
-            work_dir=work_dir,
-        )
+    settings = AgentSettings(
+        control=control,
+        token=read_token(token_file),
+        procs=procs,
+        interface=interface,
+        advertise=advertise,
+        labels=labels_of(label or []),
+        work_dir=work_dir,
     )
+    return run_agent(settings.model_copy(update={"name": name}) if name else settings)

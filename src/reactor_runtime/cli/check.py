@@ -14,6 +14,7 @@ from reactor_runtime.setting_table import SETTINGS
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from reactor_runtime.model.contract import ModelContract
     from reactor_runtime.settings import EffectiveSettings, ServeSettings
 
 
@@ -43,7 +44,7 @@ def check(
     model, contract = read_model(effective.settings)
     console.print("\n[bold]Contract[/bold]")
     _print_rows(console, contract_lines(contract))
-    _print_verdict(console, effective.settings, model)
+    _print_verdict(console, effective.settings, model, contract)
     return 0
 
 
@@ -66,9 +67,10 @@ def _check_ranks(settings: "ServeSettings") -> None:
     make_worker_plan(wish, this_machine(), os.environ)
 
 
-def _print_verdict(console: "Console", settings: "ServeSettings", model: type) -> None:
+def _print_verdict(
+    console: "Console", settings: "ServeSettings", model: type, contract: "ModelContract"
+) -> None:
     from reactor_runtime.errors import ModelImportError
-    from reactor_runtime.model.contract import ModelContract
     from reactor_runtime.model.servable import check_servable, doubts
     from reactor_runtime.recording.recorded_tracks import recorded_tracks
 
@@ -79,7 +81,7 @@ def _print_verdict(console: "Console", settings: "ServeSettings", model: type) -
     if settings.isolation == "process":
         _check_ranks(settings)
     if settings.is_recorded:
-        recorded_tracks(ModelContract.of(model).tracks, settings.recording)
+        recorded_tracks(contract.tracks, settings.recording)
     console.print()
     for doubt in doubts(model):
         console.print("[yellow]look[/yellow]  ", end="")
@@ -119,16 +121,11 @@ def _print_settings(console: "Console", effective: "EffectiveSettings") -> None:
     console.print("\n[bold]Settings[/bold]")
     values = {s.name: shown(s, getattr(effective.settings, s.name)) for s in SETTINGS}
     width = max(len(text) for text in values.values() if len(text) <= 32)
-    rows = []
     for setting in SETTINGS:
         origin = effective.origins[setting.name]
-        style = "dim" if origin == "default" else "cyan"
-        text = values[setting.name].ljust(width)
-        rows.append((setting.label, text, f"[{style}]{origin}[/{style}]"))
-    for label, text, origin in rows:
-        console.print(f"  {label.ljust(_LABEL)} ", end="")
-        console.print(text, markup=False, end="  ")
-        console.print(origin)
+        console.print(f"  {setting.label.ljust(_LABEL)} ", end="")
+        console.print(values[setting.name].ljust(width), markup=False, end="  ")
+        console.print(origin, style="dim" if origin == "default" else "cyan")
 
 
 _LABEL = 20

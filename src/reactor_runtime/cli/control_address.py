@@ -1,6 +1,5 @@
 """Where the control plane is and what it wants to see: the flags that several commands share."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,8 +56,3 @@ def labels_of(given: list[str]) -> dict[str, str]:
         if "=" not in label:
             raise SettingError("--label", label, "name=value")
     return dict(label.split("=", 1) for label in given)
-
-
-def own_name() -> str:
-    """Return this machine's name."""
-    return os.uname().nodename

@@ -1,7 +1,6 @@
 """``reactor control-plane``: the one place that knows every job and every node."""
 
 import asyncio
-import ipaddress
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 from reactor_runtime.cli.control_address import DEFAULT_PORT, TokenFile, read_token
 from reactor_runtime.errors import SettingError
 from reactor_runtime.host_port import join_host_port
+from reactor_runtime.loopback import is_loopback
 
 if TYPE_CHECKING:
     from reactor_runtime.launcher.control_program import ControlProgram
@@ -40,7 +40,7 @@ def control_plane(
     from reactor_runtime.log import configure
 
     token = read_token(token_file)
-    if token is None and not _is_loopback(host):
+    if token is None and not is_loopback(host):
         wanted = "--token-file FILE: who reaches this port can run programs on every node"
         raise SettingError("--host", f"{host} without a token", wanted)
     configure()
@@ -65,10 +65,3 @@ async def _run(program: "ControlProgram", host: str, port: int) -> None:
     url = f"http://{join_host_port(host, listeners[0].getsockname()[1])}"
     get_logger("reactor_runtime.launcher").info("control_plane_ready", url=url)
     await program.run(listeners, stop)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -1,6 +1,5 @@
 """``reactor jobs``: what a control plane knows of its jobs."""
 
-import sys
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reactor_runtime.cli.control_address import DEFAULT_URL, Control, TokenFile, client_of
+from reactor_runtime.cli.job_progress import write_lines
 
 if TYPE_CHECKING:
     from reactor_runtime.launcher.job_record import JobRecord
@@ -53,8 +53,7 @@ def logs(
     client.job(job_id)  # a control plane that is not there is waited for only once it was
     watch = JobWatch(client, job_id, node)
     for glance in watch.follow(time.sleep) if follow else watch.so_far():
-        sys.stdout.buffer.write(glance.lines)
-        sys.stdout.buffer.flush()
+        write_lines(glance.lines)
     return 0
 
 

@@ -1,7 +1,6 @@
 """What ``reactor doctor`` looks at: each check returns findings and changes nothing."""
 
 import contextlib
-import errno
 import importlib.metadata
 import os
 import platform
@@ -16,6 +15,9 @@ from pathlib import Path
 from reactor_runtime.cli.stun_probe import ask_stun
 from reactor_runtime.cores import usable_cores
 from reactor_runtime.devices import torch_cuda_version, visible_cuda_devices
+from reactor_runtime.errors import AddressError
+from reactor_runtime.listening_socket import open_sockets
+from reactor_runtime.loopback import is_loopback
 from reactor_runtime.settings import ServeSettings
 
 STUN_TIMEOUT_S = 2.0
@@ -167,22 +169,14 @@ def check_port(settings: ServeSettings) -> Iterator[Finding]:
     """Whether the server could listen, and who could then reach it."""
     subject, place = "port", f"{settings.host}:{settings.port}"
     try:
-        family, kind, _, _, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        with socket.socket(family, kind) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-            probe.listen(1)
-    except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        cure = "stop what listens there, or --port 0 for any free one" if taken else "--host"
-        text = f"{place}: {'taken' if taken else error.strerror or error}"
-        yield Finding(subject=subject, text=text, cure=cure, is_problem=True)
+        for listener in open_sockets(settings.host, settings.port):
+            listener.close()
+    except AddressError as error:
+        cure = error.cure or "choose another --host"
+        yield Finding(subject=subject, text=f"{place}: {error.reason}", cure=cure, is_problem=True)
         return
     yield Finding(subject=subject, text=f"{place} is free")
-    is_open = settings.host not in ("localhost", "::1") and not settings.host.startswith("127.")
-    if is_open and settings.token is None:
+    if settings.token is None and not is_loopback(settings.host):
         yield Finding(
             subject="access",
             text=f"everybody who reaches {place} may steer, watch and stop the model",

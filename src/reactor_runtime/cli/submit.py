@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from reactor_runtime.cli.control_address import DEFAULT_URL, Control, TokenFile, client_of
+from reactor_runtime.cli.job_progress import print_result, show
 
 
 def submit(
@@ -31,7 +32,6 @@ def submit(
     if not follow:
         return 0
 
-    from reactor_runtime.cli.launch import print_result, show
     from reactor_runtime.launcher.job_watch import JobWatch, exit_status
 
     record = show(JobWatch(client, record.job_id), record)

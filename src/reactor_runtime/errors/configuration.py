@@ -73,12 +73,14 @@ class AddressError(ReactorError):
     Attributes:
         host: The name or address.
         port: The TCP port.
-        reason: Why not, and what to do.
+        reason: Why not.
+        cure: What to do; may be empty.
     """
 
-    def __init__(self, host: str, port: int, reason: str) -> None:
-        super().__init__(host, port, reason)
-        self.host, self.port, self.reason = host, port, reason
+    def __init__(self, host: str, port: int, reason: str, cure: str = "") -> None:
+        super().__init__(host, port, reason, cure)
+        self.host, self.port, self.reason, self.cure = host, port, reason, cure
 
     def __str__(self) -> str:
-        return f"cannot listen on {self.host} port {self.port}: {self.reason}"
+        cure = f"; {self.cure}" if self.cure else ""
+        return f"cannot listen on {self.host} port {self.port}: {self.reason}{cure}"

@@ -21,6 +21,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from urllib.parse import parse_qs
 
+from reactor_runtime.loopback import is_loopback
+
 _ORIGIN = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^/:@?#\[\]\s]+)(:\d{1,5})?", re.IGNORECASE)
 _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^/:@?#\[\]\s]+)(:\d{0,5})?", re.IGNORECASE)
 
@@ -58,16 +60,6 @@ def name_in(authority: str) -> str:
     """Return the lower-case host of ``host:port`` without brackets, or ``""`` if it has none."""
     found = _AUTHORITY.fullmatch(authority)
     return found[1].strip("[]").rstrip(".").lower() if found else ""
-
-
-def is_loopback(name: str) -> bool:
-    """Return whether *name* always means the machine itself."""
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
 
 
 def is_ip_literal(name: str) -> bool:

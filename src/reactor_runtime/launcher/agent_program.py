@@ -29,6 +29,7 @@ class AgentSettings(BaseModel):
         name: The node's name, the same after a restart; the host's unless given.
         interface: Network interface to show to peers; that of the route to *control* by default.
         advertise: Address to show to peers; the interface's by default.
+        labels: What a job's labels are compared with.
         work_dir: Where tasks, logs and unsent reports are kept; below the home folder by default.
         parent_pid: The process to die with.
         cores: Processors that are the node's; all there are by default.

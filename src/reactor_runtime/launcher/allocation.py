@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from reactor_runtime.launcher.agent_messages import NodeOffer
 from reactor_runtime.launcher.contracts import DistributedJob
-from reactor_runtime.launcher.network import is_loopback
+from reactor_runtime.loopback import is_loopback
 
 _NONE_SHARED = "and two processes cannot share one under nccl"
 

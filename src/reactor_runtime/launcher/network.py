@@ -1,7 +1,6 @@
 """Which interface and address a node shows to its peers."""
 
 import array
-import ipaddress
 import socket
 import struct
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from reactor_runtime.errors import NodeNetworkError
+from reactor_runtime.loopback import is_loopback
 
 _SIOCGIFCONF = 0x8912
 _IFREQ_BYTES = 40 if struct.calcsize("P") == 8 else 32
@@ -32,11 +32,6 @@ class NodeAddress:
     def is_loopback(self) -> bool:
         """Whether only this host can reach it."""
         return is_loopback(self.address)
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether only one host can reach *address*, a literal."""
-    return ipaddress.ip_address(address).is_loopback
 
 
 def choose_address(

@@ -15,17 +15,15 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from reactor_runtime.errors import OfflineRunError, ReactorError
 from reactor_runtime.log import configure
 from reactor_runtime.offline.offline_run import OfflineRun, run_offline
+from reactor_runtime.offline.script import Command
 from reactor_runtime.settings import import_served_class, resolve_settings
 from reactor_runtime.world import World
-
-Command = tuple[int, str, dict[str, Any]]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,7 +1,6 @@
 """Script: what happens in an offline run, turn by turn; the same on every rank."""
 
 import hashlib
-import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -41,10 +40,9 @@ class Script:
         """
         if turns < 1:
             raise OfflineRunError(None, f"{turns} turns; wanted at least 1")
-        numbers = itertools.count(1)
         calls: dict[int, tuple[CommandCalled, ...]] = {}
-        for turn, name, arguments in commands:
-            call = _call(contract, next(numbers), name, arguments)
+        for number, (turn, name, arguments) in enumerate(commands, start=1):
+            call = _call(contract, number, name, arguments)
             if not 0 <= turn < turns:
                 reason = f"the command {name} is for turn {turn}; there are turns 0 to {turns - 1}"
                 raise OfflineRunError(None, reason)

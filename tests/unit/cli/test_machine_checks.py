@@ -51,14 +51,14 @@ def test_python_and_the_packages_are_right_here() -> None:
 def test_a_taken_port_says_what_to_do(taken: int) -> None:
     (finding,) = of(check_port, port=str(taken))
     assert finding.is_problem
-    assert "taken" in finding.text
+    assert "in use" in finding.text
     assert "--port" in finding.cure
 
 
 def test_an_address_that_is_not_ours_says_what_to_do() -> None:
     (finding,) = of(check_port, host="203.0.113.9", port="0")
     assert finding.is_problem
-    assert finding.cure == "--host"
+    assert finding.cure == "choose another --host"
 
 
 def test_an_open_bind_without_a_token_is_told() -> None:

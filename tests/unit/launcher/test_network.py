@@ -10,7 +10,6 @@ from reactor_runtime.launcher.network import (
     choose_address,
     host_id,
     interface_addresses,
-    is_loopback,
 )
 
 LOOPBACK = NodeAddress(interface="lo", address="127.0.0.1")
@@ -47,12 +46,6 @@ def test_every_address_of_an_interface_is_known() -> None:
     found = interface_addresses()
     assert found["127.0.0.1"] == "lo"
     assert set(found.values()) <= {name for _, name in socket.if_nameindex()}
-
-
-def test_loopback_is_known_in_both_families() -> None:
-    assert is_loopback("127.0.1.1")
-    assert is_loopback("::1")
-    assert not is_loopback("10.0.0.1")
 
 
 def test_two_processes_of_one_network_say_the_same_of_their_host() -> None:
