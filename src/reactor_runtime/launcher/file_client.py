@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from reactor_runtime.errors import SourceError
 from reactor_runtime.launcher.control_link import ControlLink
 from reactor_runtime.launcher.source_bundle import hash_file
 
@@ -21,8 +22,16 @@ class FileClient:
         return sha256
 
     def fetch_source(self, sha256: str, archive: Path) -> None:
-        """Write the archive *sha256* to *archive*."""
-        self._link.fetch(f"/v1/sources/{sha256}", archive)
+        """Write the archive *sha256* to *archive*.
+
+        Raises:
+            SourceError: The disk cannot take it; asking again changes nothing.
+        """
+        try:
+            self._link.fetch(f"/v1/sources/{sha256}", archive)
+        except OSError as error:  # whose own text names no file where a write failed
+            reason = f"this node's disk cannot take it: {error.strerror or error}"
+            raise SourceError(str(archive), reason) from error
 
     def send_log(self, attempt_id: str, node_rank: int, offset: int, chunk: bytes) -> int:
         """Send a part of a node's log and return how much of the log has arrived."""

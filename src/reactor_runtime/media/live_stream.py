@@ -215,13 +215,17 @@ class LiveStream:
                 sound.tap = tap
 
     def stats(self) -> Mapping[str, Any]:
-        """Return figures for operators: the queue and, per track, rates, encoders and metadata."""
+        """Return figures for operators: the queue and, per track, rates, encoders and metadata.
+
+        ``fps`` is the rate of what was shown, ``pacing_fps`` that at which the queue is to be.
+        """
         now = self._clock.now()
         tracks: dict[str, dict[str, Any]] = {}
         for name, figures in self._figures.items():
             viewers = sum(_viewers(self._fan_outs, name, rung) for rung in Rung)
             tracks[name] = {"viewers": viewers, **figures.as_dict(now)}
-        return {**self._pacer.stats(), "tracks": tracks}
+        fps = _fastest(self._figures.values(), self._clock)
+        return {"fps": fps, **self._pacer.stats(), "tracks": tracks}
 
     def _video_lane(self, track: Track, settings: MediaSettings) -> VideoLane:
         name, shrinker = track.name, Shrinker()

@@ -174,7 +174,7 @@ class Pacer:
         """Return the rate, the queue and what the late gate has learned."""
         with self.changed:
             return {
-                "fps": self._rate.fps,
+                "pacing_fps": self._rate.fps,
                 "queue": self.timeline.frames,
                 "lead_ms": 1000 * self._gate.lead,
                 "late_chunks": self._late_chunks,

@@ -5,12 +5,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
+from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError, SourceError
 from reactor_runtime.launcher.control_link import ControlLink, persist
+from reactor_runtime.launcher.file_client import FileClient
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]"
 
@@ -68,6 +70,14 @@ def test_a_file_that_is_cut_short_is_no_file(tmp_path: Path) -> None:
 def test_a_full_disk_is_not_taken_for_an_absent_control_plane() -> None:
     with answering(ANSWER) as link, pytest.raises(OSError, match="No space left"):
         link.fetch("/v1/sources/x", Path("/dev/full"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no disk here is full by its nature")
+def test_a_source_that_finds_no_room_names_the_file_and_the_disk() -> None:
+    with answering(ANSWER) as link:
+        fetch = partial(FileClient(link).fetch_source, "x", Path("/dev/full"))
+        with pytest.raises(SourceError, match=r"/dev/full: this node's disk .* No space left"):
+            persist(fetch, 60, threading.Event())  # at once, though patience is left
 
 
 def failing(times: int, calls: list[int]) -> Callable[[], None]:
