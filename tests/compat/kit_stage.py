@@ -1,11 +1,11 @@
 """KitStage: an adapter under the author's test kit."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from tests.compat.stage import TOLERANCE, Client
+from tests.waiting import wait_for
 
 from reactor_runtime import UploadedFile
 from reactor_runtime.testing import FakeClient, Message, ModelHarness
@@ -76,8 +76,5 @@ class KitStage:
         self._served.end_session()
 
     def logged(self, words: str) -> str:
-        deadline = time.monotonic() + 15
-        while words not in self._served.log and time.monotonic() < deadline:
-            time.sleep(0.01)  # a rank's lines come by a pipe
-        assert words in self._served.log
+        wait_for(lambda: words in self._served.log, otherwise=lambda: self._served.log)
         return self._served.log

@@ -4,7 +4,6 @@ import asyncio
 import fractions
 import json
 import threading
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from google.protobuf.json_format import MessageToDict
 from tests.compat.stage import TOLERANCE, Client
 from tests.e2e.serving import Served
 from tests.e2e.wire_client import SESSION, HttpSignaling, WireClient
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until, wait_for
 
 from reactor_runtime import CommandError, Track, UploadedFile
 from reactor_runtime.testing import Message
@@ -263,11 +262,8 @@ class PeerStage:
         self._served.wait_for_state("ready")
 
     def logged(self, words: str) -> str:
-        deadline = time.monotonic() + 15
-        while words not in (log := self._served.log()):
-            assert time.monotonic() < deadline, log
-            time.sleep(0.02)  # the log of another process
-        return log
+        wait_for(lambda: words in self._served.log(), otherwise=self._served.log)
+        return self._served.log()
 
     def close(self) -> None:
         self._loop.do(self._stack.aclose)

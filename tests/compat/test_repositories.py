@@ -1,10 +1,10 @@
 """Folders as model repositories are: manifest forms, imports, configuration, their commands."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.compat.conftest import Play, places
 from tests.e2e.serving import free_port
+from tests.waiting import wait_for
 
 from reactor_runtime import ReactorModel
 from reactor_runtime.manifest import import_model_class, load_config
@@ -97,16 +98,17 @@ def test_python_m_serve_in_the_folder() -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        deadline = time.monotonic() + 60
-        while True:
+
+        def is_available() -> bool:
             assert process.poll() is None
-            assert time.monotonic() < deadline
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as answer:
-                    if b"available" in answer.read():
-                        break
-            except (TimeoutError, OSError):
-                time.sleep(0.05)  # polling another process
+            with (
+                contextlib.suppress(OSError),
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2) as answer,
+            ):
+                return b"available" in answer.read()
+            return False
+
+        wait_for(is_available, 60)
     finally:
         process.terminate()
         assert process.wait(30) == 0

@@ -3,7 +3,8 @@
 import importlib
 
 import pytest
-from tests.contract.test_surface import HEAVY, SURFACE, loaded_by
+from tests.contract.loading import HEAVY, loaded_by
+from tests.contract.test_surface import SURFACE
 
 EXPERIMENTAL = (
     "DistributedWorker",

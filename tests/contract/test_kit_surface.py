@@ -1,7 +1,7 @@
 """The test kit's surface: every name, and what it loads."""
 
 import pytest
-from tests.contract.test_surface import HEAVY, loaded_by
+from tests.contract.loading import HEAVY, loaded_by
 
 from reactor_runtime import testing
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.session.room import Viewer, until
+from tests.unit.session.room import Viewer
+from tests.waiting import until
 
 from reactor_runtime import (
     ClientInfo,
@@ -117,7 +118,7 @@ class Served:
         self.session = Session(host, outlet=outlet, clock=clock, metrics=self.metrics)
 
     async def state(self, state: SessionState) -> None:
-        await until(lambda: self.session.state is state, within_s=10)
+        await until(lambda: self.session.state is state, timeout_s=10)
 
     def viewer(self, connection_id: int = 5000) -> Viewer:
         viewer = Viewer(self.session, connection_id)

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.contract.loading import HEAVY, ROOT, loaded_by
 
 import reactor_runtime
 
@@ -51,17 +52,6 @@ SURFACE = (
     "session_ended",
     "session_started",
 )
-HEAVY = ("torch", "aiortc", "aioice", "av", "fastapi", "starlette", "uvicorn", "google.protobuf")
-ROOT = Path(__file__).parents[2]
-
-
-def loaded_by(statement: str, *modules: str) -> set[str]:
-    """Return which of *modules* a fresh interpreter has after *statement*."""
-    code = f"import sys; {statement}; print(*(m for m in {modules!r} if m in sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    return set(done.stdout.split())
 
 
 def test_the_surface_is_this_list() -> None:

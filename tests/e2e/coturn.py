@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from tests.e2e.networks import inside
+from tests.waiting import wait_for
 
 USERNAME = "viewer@tests"
 PASSWORD = "pass/word+of=base64=="
@@ -78,16 +78,16 @@ def coturn(namespace: str, host: str) -> Iterator[Coturn]:
 
 
 def _wait(process: subprocess.Popen[bytes], namespace: str, server: Coturn) -> None:
-    deadline = time.monotonic() + START_DEADLINE_S
-    while True:
+    def listens() -> bool:
+        assert process.poll() is None, server.log()
         with contextlib.suppress(OSError):
             for port in (3478, 5349):
                 place = (server.host, port)
                 inside(namespace, lambda p=place: socket.create_connection(p, 1).close())  # type: ignore[misc]
-            return
-        assert process.poll() is None, server.log()
-        assert time.monotonic() < deadline, server.log()
-        time.sleep(0.05)  # polling another process: it has no condition to wait on
+            return True
+        return False
+
+    wait_for(listens, START_DEADLINE_S, server.log)
 
 
 def _certify(folder: Path, host: str) -> tuple[Path, Path]:

@@ -4,11 +4,11 @@ import contextlib
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 from tests.e2e.networks import Networks
 from tests.e2e.serving import ROOT
+from tests.waiting import wait_for
 
 DEADLINE_S = 20.0
 
@@ -46,11 +46,15 @@ class FarAway:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait until *condition()* is true, while the viewer lives."""
-        deadline = time.monotonic() + DEADLINE_S
-        while not condition():
-            assert self.process.poll() is None, self.lines[-20:]
-            assert time.monotonic() < deadline, self.lines[-20:]
-            time.sleep(0.02)  # polling another process: it has no condition to wait on
+
+        def last_lines() -> str:
+            return str(self.lines[-20:])
+
+        def holds() -> bool:
+            assert self.process.poll() is None, last_lines()
+            return condition()
+
+        wait_for(holds, DEADLINE_S, last_lines)
 
     def close(self) -> None:
         """End it."""

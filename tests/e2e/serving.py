@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.networks import inside
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 WORLDS = {1: (), 2: ("--world-size", "2", "--no-init-process-group")}  # flags by number of ranks
@@ -65,10 +65,11 @@ class Served:
 
     def wait_for_state(self, *states: str, timeout_s: float = 20.0) -> None:
         """Wait until the session is in one of *states*."""
-        deadline = time.monotonic() + timeout_s
-        while (now := self.state()) not in states:
-            assert time.monotonic() < deadline, f"still {now}, not {states}\n{self.log()}"
-            time.sleep(0.02)  # polling another process: it has no condition to wait on
+        wait_for(
+            lambda: self.state() in states,
+            timeout_s,
+            lambda: f"{self.state()}, not {states}\n{self.log()}",
+        )
 
     def end_session(self) -> None:
         """End the session, if there is one that does not end already; the next one may begin."""
@@ -135,11 +136,10 @@ def serving(
 
 
 def _wait_until_ready(served: Served) -> None:
-    deadline = time.monotonic() + START_DEADLINE_S
-    while True:
+    def is_ready() -> bool:
         assert served.process.poll() is None, f"it ended\n{served.log()}"
-        assert time.monotonic() < deadline, f"it did not become ready\n{served.log()}"
         with contextlib.suppress(OSError):
-            if '"available"' in served.get("/health", 1.0)[1]:
-                return
-        time.sleep(0.02)  # polling another process: it has no condition to wait on
+            return '"available"' in served.get("/health", 1.0)[1]
+        return False
+
+    wait_for(is_ready, START_DEADLINE_S, lambda: f"it did not become ready\n{served.log()}")

@@ -18,7 +18,7 @@ from tests.e2e.process_figures import holdings
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.strain import strain
 from tests.e2e.wire_client import SESSION, WireClient, wire_client
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 

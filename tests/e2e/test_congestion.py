@@ -17,7 +17,7 @@ from tests.e2e.sdk_viewer import SdkViewer, viewing
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.wire_client import WireClient, wire_client
 from tests.models.moves_a_lot import HEIGHT, WIDTH
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 TOP, LOW = (WIDTH, HEIGHT), (WIDTH // 2, HEIGHT // 2)
 CAPPED = Shape(bits_per_s=600_000, queue_s=0.3, delay_s=0.02)

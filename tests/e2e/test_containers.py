@@ -23,7 +23,7 @@ import yaml
 from tests.e2e.serving import ROOT, own_address, serving
 from tests.e2e.snippets import snippet
 from tests.e2e.wire_client import wire_client
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 from reactor_runtime.setting_table import SETTINGS
 

@@ -7,14 +7,13 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from tests.e2e.built_in_page import LIVE, PICTURE_BEGAN, PLAYED
 from tests.e2e.chromium import Chromium, find_chromium
 from tests.e2e.far_away import DEADLINE_S, far_away
 from tests.e2e.networks import SERVER, Cut, Networks, inside, networks
 from tests.e2e.serving import ROOT, Served, serving
 
 CUT_S = 5.0
-PICTURE_BEGAN = "!!document.querySelector('.tile.is-main.has-picture')"
-PLAYED = "document.querySelector('.tile.is-main video').getVideoPlaybackQuality().totalVideoFrames"
 RED = """(() => {
   const canvas = Object.assign(document.createElement("canvas"), { width: 32, height: 18 });
   const context = canvas.getContext("2d");
@@ -55,8 +54,7 @@ async def test_the_page_comes_back(net: Networks, cut: Cut) -> None:
                 shown = await tab.evaluate(PLAYED)
                 await asyncio.sleep(CUT_S - 0.5)
                 assert await tab.evaluate(PLAYED) == shown
-            live = "document.body.dataset.phase === 'live'"
-            await tab.wait_for(f"{live} && {PLAYED} !== {shown} && {RED} > 200", DEADLINE_S)
+            await tab.wait_for(f"{LIVE} && {PLAYED} !== {shown} && {RED} > 200", DEADLINE_S)
             assert (served.state(), session_number(served)) == ("streaming", session)
             await tab.click("[data-command=announce]")  # the page can still be heard
             feed = "document.getElementById('feed').innerText"

@@ -1,6 +1,5 @@
 """The three examples as they are, on one rank and on two, watched with the public Python SDK."""
 
-import asyncio
 import contextlib
 import threading
 import time
@@ -11,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.e2e.serving import ROOT, own_address, serving
-from tests.e2e.tones import strongest_hz, tone
+from tests.e2e.sources import film, sending, sing
+from tests.e2e.tones import strongest_hz
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
 
@@ -98,11 +98,7 @@ async def test_webcam_returns_what_is_sent_into_it_changed(ranks: int) -> None:
         microphone = await viewer.reactor.track("microphone").publish()
         picture = np.zeros((240, 320, 3), np.uint8)
         picture[:, :160] = (220, 30, 30)
-        sending = [
-            asyncio.create_task(film(camera, picture)),
-            asyncio.create_task(sing(microphone)),
-        ]
-        try:
+        async with sending(film(camera, lambda: picture), sing(microphone)):
             await senses.until(lambda: senses.picture.shape == picture.shape)
             await senses.until(lambda: senses.picture[:, -40:, 0].mean() > 150)  # mirrored
             await viewer.reactor.send_command("set_effect", {"effect": "none"})
@@ -119,24 +115,6 @@ async def test_webcam_returns_what_is_sent_into_it_changed(ranks: int) -> None:
             await senses.until(lambda: len(senses.heard()) > at + 72_000)
             robot_hz = strongest_hz(senses.heard()[-24_000:])
             assert abs(robot_hz - 440) == pytest.approx(75, abs=2)  # ring modulation
-        finally:
-            for task in sending:
-                task.cancel()
-
-
-async def film(camera: Any, picture: NDArray[np.uint8]) -> None:
-    while True:
-        camera.push_frame(picture)
-        await asyncio.sleep(1 / 30)  # a camera's own rhythm
-
-
-async def sing(microphone: Any) -> None:
-    loop, began, sent = asyncio.get_running_loop(), asyncio.get_running_loop().time(), 0
-    while True:
-        while sent < (loop.time() - began) * 100:
-            microphone.push_frame(tone(440, 0.01, start=sent * 480), sample_rate=48_000)
-            sent += 1
-        await asyncio.sleep(0.005)  # a microphone's own rhythm
 
 
 async def test_clock_shows_another_hour_and_rings(ranks: int) -> None:

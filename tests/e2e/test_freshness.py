@@ -1,15 +1,14 @@
 """What is seen is of now: at the model, at the viewer, and after a command."""
 
-import asyncio
 import re
 import time
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.e2e.serving import Served, own_address, serving
+from tests.e2e.sources import film, sending
 from tests.e2e.strain import strain
 from tests.models.burnt_number import age, read_number
 from tests.models.shows_its_age import now_ms, picture_of
@@ -51,22 +50,13 @@ def figure(served: Served, name: str) -> float:
     return sum(float(value) for value in found)
 
 
-async def film(camera: Any) -> None:
-    while True:
-        camera.push_frame(picture_of(now_ms()))
-        await asyncio.sleep(1 / 30)  # a camera's own rhythm
-
-
 async def test_a_slow_model_sees_the_newest_picture_of_a_camera() -> None:
     """Camera 30 fps, model 2 fps."""
     with serving(f"{MODELS}:LooksTwiceASecond") as served:
         async with viewing(served.url) as viewer:
             camera = await viewer.reactor.track("webcam").publish()
-            filming = asyncio.create_task(film(camera))
-            try:
+            async with sending(film(camera, lambda: picture_of(now_ms()))):
                 await viewer.until(lambda: len(viewer.messages) >= 8)
-            finally:
-                filming.cancel()
             looks = [message["data"] for message in viewer.messages][1:]
             ages = [age(int(look["at_ms"]), int(look["stamp"])) for look in looks]
             stamps = [int(look["stamp"]) for look in looks]

@@ -15,6 +15,17 @@ import pytest
 import pytest_asyncio
 from tests.e2e.chromium import CdpError, Chromium, Tab, find_chromium
 from tests.e2e.js_bundle import SOURCES, page_of
+from tests.e2e.js_viewer import (
+    BELOW,
+    CENTRE,
+    RIGHT,
+    frames,
+    message,
+    see,
+    send,
+    viewer_page,
+    viewing,
+)
 from tests.e2e.serving import Served, own_address, serving
 
 from reactor_runtime.wire import reactor_pb2 as pb
@@ -22,7 +33,6 @@ from reactor_runtime.wire import reactor_pb2 as pb
 MODEL = "tests.models.painted:Painted"
 MESSAGES = "viewer.messages.map((m) => m.type)"
 NOTICES = "viewer.notices.map((m) => m.type)"
-CENTRE, RIGHT, BELOW = (0.4, 0.5), (0.9, 0.6), (0.05, 0.95)
 
 pytestmark = [
     pytest.mark.browser,
@@ -39,15 +49,8 @@ def server() -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def page(server: Served) -> Iterator[str]:
-    source = (SOURCES / "viewer.js").read_text()
-    with page_of(source, "<video muted playsinline></video>") as address:
-        yield f"{address}?server={server.url}"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Chromium]:
-    async with Chromium() as chromium:
-        yield chromium
+    with viewer_page(server) as address:
+        yield address
 
 
 def post(server: Served, path: str, **body: object) -> None:
@@ -56,54 +59,12 @@ def post(server: Served, path: str, **body: object) -> None:
         assert answer.status == 200
 
 
-@contextlib.asynccontextmanager
-async def viewing(browser: Chromium, page: str, server: Served) -> AsyncIterator[Tab]:
-    """Connect a viewer; its session ends with it."""
-    server.wait_for_state("ready")
-    tab = await browser.open(page)
-    try:
-        await tab.wait_for("globalThis.viewer")
-        await tab.evaluate("viewer.reactor.connect()")
-        await tab.wait_for("viewer.status === 'ready'")
-        yield tab
-    finally:
-        await tab.close()
-        server.end_session()
-
-
 @pytest_asyncio.fixture(loop_scope="module")
 async def tab(browser: Chromium, page: str, server: Served) -> AsyncIterator[Tab]:
     async with viewing(browser, page, server) as viewer:
         yield viewer
         assert viewer.problems == []
         assert await viewer.evaluate("viewer.errors") == []
-
-
-async def send(tab: Tab, command: str, scope: str = "application", **arguments: object) -> None:
-    what = f"{json.dumps(command)}, {json.dumps(arguments)}, {json.dumps(scope)}"
-    await tab.evaluate(f"viewer.reactor.sendCommand({what})")
-
-
-async def frames(tab: Tab, count: int, timeout_s: float = 15) -> None:
-    """Wait for *count* more pictures."""
-    await tab.show()
-    goal = await tab.evaluate("viewer.frames") + count
-    await tab.wait_for(f"viewer.frames >= {goal}", timeout_s)
-
-
-async def see(tab: Tab, place: tuple[float, float], *color: int, timeout_s: float = 15) -> None:
-    """Wait until the picture has about this colour at a place."""
-    await tab.show()
-    near = f"v.every((c, i) => Math.abs(c - {list(color)}[i]) < 24)"
-    await tab.wait_for(f"((v) => {near})(viewer.color({place[0]}, {place[1]}))", timeout_s)
-
-
-async def message(tab: Tab, name: str, of: str = "messages") -> dict[str, Any]:
-    """Wait for a message of this name and return its body."""
-    found = f"viewer.{of}.find((m) => m.type === {json.dumps(name)})"
-    await tab.wait_for(f"!!{found}")
-    body: dict[str, Any] = await tab.evaluate(f"{found}.data")
-    return body
 
 
 def python_sdk() -> Any:

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.e2e.chromium import CdpError, Chromium, Tab, find_chromium
-from tests.e2e.js_bundle import SOURCES, page_of
+from tests.e2e.js_viewer import BELOW, CENTRE, frames, message, see, send, viewer_page, viewing
 from tests.e2e.process_figures import holdings
 from tests.e2e.serving import Served, serving
 from tests.e2e.strain import strain
-from tests.e2e.test_js_sdk import BELOW, CENTRE, frames, message, see, send, viewing
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = [
     pytest.mark.browser,
@@ -40,15 +39,8 @@ def server(uploads: Path) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def page(server: Served) -> Iterator[str]:
-    source = (SOURCES / "viewer.js").read_text()
-    with page_of(source, "<video muted playsinline></video>") as address:
-        yield f"{address}?server={server.url}"
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Chromium]:
-    async with Chromium() as chromium:
-        yield chromium
+    with viewer_page(server) as address:
+        yield address
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -6,7 +6,7 @@ import pytest
 from tests.e2e.process_figures import holdings
 from tests.e2e.serving import ROOT, WORLDS, Served, own_address, serving
 from tests.e2e.wire_client import WireClient, join, wire_client
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 

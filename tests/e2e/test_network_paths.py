@@ -3,12 +3,8 @@
 import asyncio
 import contextlib
 import json
-import os
 import re
-import shutil
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,14 +12,14 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.strain import strain
 from tests.e2e.wire_client import WEBRTC, HttpSignaling, WireClient, signaling_to, wire_client
-from tests.unit.webrtc.viewer import until
+from tests.lonely_host import needs_namespace, run_lonely
+from tests.waiting import until
 
 MODEL = "tests.models.keeps_a_guest_book:KeepsAGuestBook"
 VIDEO = ("main_video", "video")
-ENTER = ["unshare", "--net", "--map-root-user"]
 
 needs_network = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 
@@ -133,29 +129,10 @@ async def test_a_public_address_and_the_ports_reach_the_answer(tmp_path: Path) -
             await client.accept(sdp)
 
 
-def can_enter() -> bool:
-    if shutil.which("unshare") is None or shutil.which("ip") is None:
-        return False
-    return subprocess.run([*ENTER, "true"], capture_output=True, timeout=10).returncode == 0
-
-
-@pytest.mark.skipif(not can_enter(), reason="needs a network namespace of its own")
+@needs_namespace
 def test_a_host_that_has_only_loopback_says_so_and_serves_who_is_on_it(tmp_path: Path) -> None:
-    script = f"import asyncio; from {__name__} import only_loopback; asyncio.run(only_loopback())"
-    command = f"ip link set lo up && exec {sys.executable} -W error -c '{script}'"
-    done = subprocess.run(
-        [*ENTER, "sh", "-c", command],
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
-            "GUEST_BOOK": str(tmp_path / "book"),
-            "BROKEN": str(tmp_path / "broken"),
-        },
-        capture_output=True,
-        timeout=60,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    book, broken = str(tmp_path / "book"), str(tmp_path / "broken")
+    run_lonely(__name__, "only_loopback", GUEST_BOOK=book, BROKEN=broken)
 
 
 async def only_loopback() -> None:

@@ -13,8 +13,8 @@ from tests.e2e.chromium import Chromium, find_chromium
 from tests.e2e.js_bundle import site_of
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.snippets import snippet
+from tests.lonely_host import needs_namespace, run_lonely
 from tests.unit.webrtc.offers import application, audio, offer, video
-from tests.unit.webrtc.test_lonely_host import can_enter, run_inside
 
 PAGE = "docs/clients.md"
 TOKEN = "a-token"
@@ -310,9 +310,9 @@ async def test_ice_servers_come_in_link_headers() -> None:
             ]
 
 
-@pytest.mark.skipif(not can_enter(), reason="needs a network namespace of its own")
+@needs_namespace
 def test_where_no_network_leads_to_the_client_an_offer_is_told_so() -> None:
-    run_inside("offer_from_afar", __name__)
+    run_lonely(__name__, "offer_from_afar")
 
 
 async def offer_from_afar() -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.serving import ROOT, Served, own_address, serving
-from tests.process.distributed.traces import is_alive, wait_until
+from tests.process.distributed.traces import is_alive
+from tests.waiting import wait_for
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
 
@@ -53,7 +54,7 @@ async def test_two_ranks_paint_what_a_client_sees(served: Served) -> None:
         if served.state() == "orphaned":
             break
     assert served.stop() == 0
-    wait_until(lambda: not any(map(is_alive, pids)))
+    wait_for(lambda: not any(map(is_alive, pids)))
 
 
 async def test_a_dead_rank_ends_the_session_and_the_client_is_told(served: Served) -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from tests.e2e.built_in_page import PHASE
 from tests.e2e.chromium import Chromium, Tab, find_chromium
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.wire_client import wire_client
 from tests.process.cli import MODEL as MODEL_TEXT
 from tests.process.cli import write_model
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 MODEL = "tests.models.breaks_at_once:BreaksAtOnce"
 
@@ -20,7 +21,6 @@ pytestmark = [
 ]
 
 LOADS = MODEL_TEXT.replace('raise AssertionError("nothing loads a model here")', "pass")
-PHASE = "document.body.dataset.phase"
 NOTICE = "document.getElementById('notice').innerText"
 
 # Holds what the page asks at a path until the test lets go.

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from tests.e2e.built_in_page import LIVE
 from tests.e2e.chromium import Chromium, Tab, find_chromium
 from tests.e2e.serving import Served, serving
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = [
     pytest.mark.browser,
@@ -23,7 +24,6 @@ pytestmark = [
 
 MODEL = "tests.models.hashes_files:HashesFiles"
 FLAGS = ("--max-upload", "4M", "--min-free-disk", "1M")
-LIVE = "document.body.dataset.phase === 'live'"
 FEED = "document.getElementById('feed').innerText"
 IMAGE, LIST = "[data-field=image]", "[data-command=hash_all]"
 PAGE = "[data-command=hash_page]"
@@ -57,12 +57,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(kept: Path) -> Iterator[Served]:
     with serving(MODEL, *FLAGS, "--uploads-path", str(kept)) as served:
         yield served
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser() -> AsyncIterator[Chromium]:
-    async with Chromium() as chromium:
-        yield chromium
 
 
 @pytest_asyncio.fixture(loop_scope="module")

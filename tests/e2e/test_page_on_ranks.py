@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from tests.e2e.built_in_page import LIVE, PHASE, PICTURE_BEGAN, PLAYED
 from tests.e2e.chromium import Chromium, Tab, find_chromium
 from tests.e2e.process_figures import no_process_is_left, ranks_of
 from tests.e2e.serving import ROOT, Served, serving
@@ -21,12 +22,9 @@ pytestmark = [
 EXAMPLE = ROOT / "examples" / "sharded_diffusion"
 FLAGS = ("--world-size", "2")
 LONG_S = 60.0  # to load torch twice, beside a browser
-PICTURE_BEGAN = "!!document.querySelector('.tile.is-main.has-picture')"
-PHASE = "document.body.dataset.phase"
 NOTICE = "document.getElementById('notice').innerText"
 SLOWEST = "document.querySelector('[data-stat=slowestMs] .stat-value')"
 FEED = "document.getElementById('feed').innerText"
-PLAYED = "document.querySelector('.tile.is-main video').getVideoPlaybackQuality().totalVideoFrames"
 LOOK = """globalThis.look = () => {
   const video = document.querySelector(".tile.is-main video");
   const canvas = Object.assign(document.createElement("canvas"), { width: 32, height: 18 });
@@ -105,7 +103,7 @@ async def test_a_dead_rank_is_replaced_where_that_is_wanted_and_the_page_starts_
             await tab.wait_for(f"{PHASE} === 'ended'", 10)
             assert "The model failed" in await tab.evaluate(NOTICE)
             await tab.click(".notice button")
-            await tab.wait_for(f"{PHASE} === 'live' && {PICTURE_BEGAN}", LONG_S)
+            await tab.wait_for(f"{LIVE} && {PICTURE_BEGAN}", LONG_S)
             await plays(tab, 12)
             after = ranks_of(served.process.pid)
             assert len(after) == 2

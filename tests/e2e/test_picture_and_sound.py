@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.e2e.serving import own_address, serving
 from tests.e2e.wire_client import WireClient, wire_client
 from tests.models.flashes_and_beeps import FPS
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 

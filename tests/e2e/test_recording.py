@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.waiting import until, wait_for
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
 
@@ -23,15 +24,14 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 from reactor_sdk import ReactorError
+from tests.e2e.lingering_client import free_slot, lingering_client
 from tests.e2e.sdk_viewer import SdkViewer, viewing
 from tests.e2e.serving import ROOT, Served, own_address, serving
 from tests.e2e.strain import strain
-from tests.e2e.test_session_slot import free_slot, lingering_client
 from tests.e2e.tones import longest_quiet_s, strongest_hz
 from tests.e2e.wire_client import SESSION, WireClient, signaling_to, wire_client
 from tests.models.flashes_and_beeps import FPS
 from tests.unit.recording.material import levels, needs_ffprobe, probe, typical_offset
-from tests.unit.webrtc.viewer import until
 
 from reactor_runtime.wire.reactor_pb2 import ControlClientMessage, MessageKind
 
@@ -204,13 +204,12 @@ async def test_a_recorded_tone_is_whole_at_its_pitch_without_a_gap(
 
 def fetch(address: str) -> bytes:
     """Return the body at *address* as soon as there is one."""
-    deadline = time.monotonic() + 30
-    while True:
+
+    def body() -> bytes | None:
         with urllib.request.urlopen(address, timeout=20) as answer:
-            if answer.status == 200:
-                return bytes(answer.read())
-        assert time.monotonic() < deadline
-        time.sleep(0.05)  # polling another process: it has no condition to wait on
+            return bytes(answer.read()) if answer.status == 200 else None
+
+    return wait_for(body)
 
 
 def sound_of(path: Path) -> NDArray[np.int16]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from tests.e2e.built_in_page import PICTURE_BEGAN, PLAYED
 from tests.e2e.chromium import Chromium, Tab, find_chromium
 from tests.e2e.serving import Served, serving
 from tests.models.flashes_and_beeps import FPS
@@ -19,8 +20,6 @@ pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed"),
 ]
 
-PICTURE_BEGAN = "!!document.querySelector('.tile.is-main.has-picture')"
-SHOWN = "document.querySelector('.tile.is-main video').getVideoPlaybackQuality().totalVideoFrames"
 LINK = "document.querySelector('.clip:first-child a[download$=mp4]')?.href"
 PLAY = """(async () => {
   const film = document.createElement("video");
@@ -124,7 +123,7 @@ async def test_the_last_seconds_are_saved_and_play(
     browser: Chromium, served: Served, tmp_path: Path
 ) -> None:
     tab = await watch(browser, served)
-    await tab.wait_for(f"{SHOWN} >= {4 * FPS}", 30)
+    await tab.wait_for(f"{PLAYED} >= {4 * FPS}", 30)
     await tab.evaluate("document.querySelector('.clip-line input').value = 3")
     await tab.click(".save-last")
     await tab.wait_for("document.querySelector('.clip-title')?.innerText == 'Last 3 s'")

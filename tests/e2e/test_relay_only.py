@@ -6,12 +6,12 @@ import urllib.parse
 from collections.abc import Iterator
 
 import pytest
+from tests.e2e.built_in_page import PICTURE_BEGAN
 from tests.e2e.chromium import Chromium, find_chromium
 from tests.e2e.coturn import PASSWORD, USERNAME, Coturn, coturn, find_coturn
 from tests.e2e.far_away import far_away
 from tests.e2e.networks import ROUTER_FAR, ROUTER_NEAR, SERVER, Networks, networks
 from tests.e2e.serving import ROOT, Served, serving
-from tests.e2e.test_cut_network import PICTURE_BEGAN
 from tests.process.cli import reactor
 
 pytestmark = [

@@ -13,6 +13,7 @@ pytest.importorskip("reactor_sdk", reason="the public client has no build for th
 from reactor_sdk import ReactorError
 from tests.e2e.sdk_viewer import viewing
 from tests.e2e.serving import Served, own_address, serving
+from tests.e2e.sources import film, sending
 
 MODELS = Path(__file__).parents[1] / "models"
 
@@ -149,19 +150,10 @@ async def test_a_published_camera_comes_back_in_the_picture(url: str) -> None:
         camera = await viewer.reactor.track("webcam").publish()
         picture = np.zeros((240, 320, 3), np.uint8)
         picture[..., 1] = 200
-        pushing = asyncio.create_task(_push(camera, picture))
-        try:
+        async with sending(film(camera, lambda: picture)):
             await viewer.see("green")
             picture[..., 1], picture[..., 2] = 0, 200
             await viewer.see("blue")
-        finally:
-            pushing.cancel()
-
-
-async def _push(camera: object, picture: np.ndarray) -> None:
-    while True:
-        camera.push_frame(picture)  # type: ignore[attr-defined]
-        await asyncio.sleep(1 / 30)  # a camera's own rhythm
 
 
 async def test_a_second_publisher_is_refused(url: str) -> None:

@@ -3,40 +3,25 @@
 What a start does to a killed client is in ``test_takeover``.
 """
 
-import asyncio
-import contextlib
 import json
 import signal
 import socket
-import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.e2e.serving import ROOT, Served, own_address, serving
+from tests.e2e.lingering_client import free_slot, lingering_client
+from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.strain import strain
 from tests.e2e.wire_client import WEBRTC, HttpSignaling, WireClient, signaling_to, wire_client
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 
 ROUNDS = 5
 CONNECT_LIMIT_S = 1.0
 VIDEO = ("main_video", "video")
-LINGERING_CLIENT = """
-import asyncio, sys
-from tests.e2e.wire_client import wire_client
-
-async def main():
-    async with wire_client(sys.argv[1], ("main_video", "video")) as client:
-        await client.call("set_level", {"level": 7})
-        sys.stdout.write("watching\\n")
-        sys.stdout.flush()
-        await asyncio.sleep(600)
-
-asyncio.run(main())
-"""
 
 
 class Guests:
@@ -97,13 +82,6 @@ async def test_an_abandoned_offer_frees_the_slot_after_the_connect_limit(guests:
     assert connections.startswith("0.0\n")
 
 
-async def free_slot(signaling: HttpSignaling) -> None:
-    """Ask for the slot until it is given."""
-    async with asyncio.timeout(CONNECT_LIMIT_S + 5):
-        while (await signaling.http.post("/start_session", json={})).status_code != 200:  # noqa: ASYNC110 - another process
-            await asyncio.sleep(0.05)
-
-
 async def abandon_an_offer(signaling: HttpSignaling) -> None:
     client = WireClient(signaling, await signaling.register())
     client.receive(*VIDEO)
@@ -136,21 +114,6 @@ async def test_a_killed_client_frees_the_slot_when_nobody_asks(guests: Guests) -
     async with signaling_to(guests.served.url) as signaling:
         await signaling.start_session()
     assert guests.lines == ["begin 0 0", "come", "go", "end", "begin 0 0"]
-
-
-@contextlib.asynccontextmanager
-async def lingering_client(served: Served) -> AsyncIterator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", LINGERING_CLIENT, served.url, cwd=ROOT, stdout=asyncio.subprocess.PIPE
-    )
-    try:
-        assert process.stdout is not None
-        assert (await process.stdout.readline()).strip() == b"watching"
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
 
 
 async def test_a_refused_start_and_a_failed_one_hurt_nobody_else(guests: Guests) -> None:

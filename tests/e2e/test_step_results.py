@@ -16,7 +16,7 @@ import pytest
 from tests.e2e.serving import ROOT, Served, serving
 from tests.e2e.wire_client import wire_client
 from tests.models.keeps_records import FPS, FRAMES, SAMPLES
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 RANKS = ("--world-size", "2", "--no-init-process-group")
 STEPS = 5

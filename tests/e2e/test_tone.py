@@ -10,7 +10,7 @@ from tests.e2e.serving import own_address, serving
 from tests.e2e.strain import strain
 from tests.e2e.tones import longest_quiet_s, strongest_hz
 from tests.e2e.wire_client import WireClient, wire_client
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 

@@ -1,20 +1,18 @@
 """Models that only look, and models whose clock is what they hear, with the public Python SDK."""
 
-import asyncio
-import contextlib
 import threading
-from collections.abc import AsyncIterator
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.e2e.serving import own_address, serving
-from tests.e2e.tones import strongest_hz, tone
+from tests.e2e.tones import strongest_hz
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
 
 from tests.e2e.sdk_viewer import SdkViewer, viewing
+from tests.e2e.sources import film, sending, sing
 
 pytestmark = [
     pytest.mark.sdk,
@@ -22,43 +20,23 @@ pytestmark = [
 ]
 
 
-@contextlib.asynccontextmanager
-async def sending(*loops: Any) -> AsyncIterator[None]:
-    tasks = [asyncio.ensure_future(loop) for loop in loops]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-
-
-async def film(camera: Any, grey: int) -> None:
-    while True:
-        camera.push_frame(np.full((120, 160, 3), grey, np.uint8))
-        await asyncio.sleep(1 / 30)  # a camera's own rhythm
-
-
-async def hum(microphone: Any) -> None:
-    loop, began, sent = asyncio.get_running_loop(), asyncio.get_running_loop().time(), 0
-    while True:
-        while sent < (loop.time() - began) * 100:
-            microphone.push_frame(tone(440, 0.01, start=sent * 480), sample_rate=48_000)
-            sent += 1
-        await asyncio.sleep(0.005)  # a microphone's own rhythm
-
-
 async def test_three_cameras_are_seen_apart_by_a_model_that_shows_nothing() -> None:
     greys = {"left": 60, "middle": 120, "right": 180}
     with serving("tests.models.compares_three_cameras:ComparesThreeCameras") as served:
         async with viewing(served.url) as viewer:
             cameras = {name: await viewer.reactor.track(name).publish() for name in greys}
-            async with sending(*(film(cameras[name], grey) for name, grey in greys.items())):
-                await viewer.until(lambda: len(seen(viewer)) > 20)
+            films = (film(cameras[name], partial(plain, grey)) for name, grey in greys.items())
+            async with sending(*films):
+                await viewer.until(lambda: len(seen(viewer)) > 20, 30)
             assert viewer.errors == []
         for found in seen(viewer)[5:20]:
             assert found == pytest.approx(list(greys.values()), abs=4)
         served.wait_for_state("ready")
         assert "error" not in served.log()
+
+
+def plain(grey: int) -> NDArray[np.uint8]:
+    return np.full((120, 160, 3), grey, np.uint8)
 
 
 def seen(viewer: SdkViewer) -> list[list[float]]:
@@ -76,7 +54,7 @@ async def test_a_model_that_hears_and_answers_keeps_time_by_what_it_hears() -> N
 
             viewer.reactor.track("main_audio").on_frame(hear)
             microphone = await viewer.reactor.track("microphone").publish()
-            async with sending(hum(microphone)):
+            async with sending(sing(microphone)):
                 await viewer.frames(25)
                 before = len(viewer.pictures)
                 await viewer.frames(50)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.e2e.serving import Served, own_address, serving
 from tests.e2e.wire_client import WireClient, wire_client
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import httpx
 from google.protobuf.struct_pb2 import Struct
-from tests.unit.webrtc.viewer import Viewer, until
+from tests.unit.webrtc.viewer import Viewer
+from tests.waiting import until
 
 from reactor_runtime.wire.reactor_pb2 import (
     ControlClientMessage,

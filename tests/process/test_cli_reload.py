@@ -5,12 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.process.cli import environment
+from tests.waiting import wait_for
 
 DEADLINE_S = 20.0
 
@@ -63,18 +63,11 @@ class Reloading:
         return self._output.read_text()
 
     def wait_for(self, *words: str) -> str:
-        return wait_for(lambda: all(w in self.text() for w in words) and self.text(), self.text)
+        wait_for(lambda: all(w in self.text() for w in words), otherwise=self.text)
+        return self.text()
 
     def server_pid(self) -> int:
         return int(self.text().rpartition("pid=")[2].split()[0])
-
-
-def wait_for(condition: Callable[[], object], otherwise: Callable[[], str]) -> str:
-    deadline = time.monotonic() + DEADLINE_S
-    while not (result := condition()):
-        assert time.monotonic() < deadline, otherwise()
-        time.sleep(0.02)  # polling another process: it has no condition to wait on
-    return str(result)
 
 
 def is_gone(pid: int) -> bool:
@@ -165,4 +158,4 @@ def test_the_server_goes_with_a_killed_parent(reloading: Callable[..., Reloading
     pid = running.server_pid()
     running.process.kill()
     running.process.wait(5)
-    wait_for(lambda: is_gone(pid), running.text)
+    wait_for(lambda: is_gone(pid), otherwise=running.text)

@@ -1,9 +1,9 @@
 """A model that holds the interpreter lock: the server says so, once, with the cure."""
 
 import re
-import time
 
 from tests.e2e.serving import Served, serving
+from tests.waiting import wait_for
 
 
 def median_lag_s(served: Served) -> float:
@@ -14,10 +14,7 @@ def median_lag_s(served: Served) -> float:
 
 def test_a_model_that_holds_the_lock_is_warned_about_once() -> None:
     with serving("tests.models.holds_the_lock:HoldsTheLock") as served:
-        deadline = time.monotonic() + 60
-        while "event_loop_is_late" not in served.log():
-            assert time.monotonic() < deadline, served.log()
-            time.sleep(0.1)  # polling another process
+        wait_for(lambda: "event_loop_is_late" in served.log(), 60, served.log)
         assert median_lag_s(served) > 0.05
         assert served.get("/health")[0] == 200  # late, not lost
         assert served.stop() == 0

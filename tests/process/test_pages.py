@@ -9,7 +9,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import typer
 from tests.e2e.serving import ROOT, free_port, serving
 from tests.e2e.snippets import PAGES, Block, blocks, snippet, write_files
 from tests.process.cli import environment, reactor
+from tests.waiting import wait_for
 
 from reactor_runtime.cli.main import app
 from reactor_runtime.manifest import load_config
@@ -302,14 +302,15 @@ def test_the_relay_of_the_page_on_serving_starts(tmp_path: Path) -> None:
     words = [*shlex.split(line), f"--listening-port={port}", "--pidfile=pid", "--userdb=users"]
     relay = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 20
-        while True:
+
+        def listens() -> bool:
             assert relay.poll() is None, f"it ended with {relay.returncode}"
             with contextlib.suppress(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.1", port), 5).close()
-                break
-            assert time.monotonic() < deadline
-            time.sleep(0.05)  # polling another process: it has no condition to wait on
+                return True
+            return False
+
+        wait_for(listens)
     finally:
         relay.kill()
         relay.wait(10)

@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.process_figures import no_process_is_left, ranks_of
 from tests.e2e.serving import WORLDS, own_address, serving
 from tests.e2e.wire_client import WEBRTC, WireClient, signaling_to, wire_client
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
 

@@ -5,13 +5,13 @@ import json
 import os
 import signal
 import socket
-import time
 from pathlib import Path
 
 import pytest
 from tests.e2e.process_figures import no_process_is_left, ranks_of
 from tests.e2e.serving import ROOT, Served, serving
-from tests.process.distributed.traces import group_processes, is_alive, wait_until
+from tests.process.distributed.traces import group_processes, is_alive
+from tests.waiting import wait_for
 
 MODEL = "tests.models.goes_astray:GoesAstray"
 LOAD_BREAKS = "tests.models.breaks_in_load:BreaksInLoad"
@@ -24,12 +24,12 @@ def health(served: Served) -> str:
     return ""
 
 
-def wait_for(served: Served, state: str, timeout_s: float = 30.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while health(served) != state:
-        assert time.monotonic() < deadline, served.log()
+def wait_for_health(served: Served, state: str) -> None:
+    def holds() -> bool:
         assert served.process.poll() is None, served.log()
-        time.sleep(0.01)  # polling another process: it has no condition to wait on
+        return health(served) == state
+
+    wait_for(holds, otherwise=served.log)
 
 
 @pytest.mark.parametrize("victim", [0, 1])
@@ -50,7 +50,7 @@ def test_a_killed_server_takes_its_ranks_along() -> None:
         ranks = ranks_of(served.process.pid)
         assert len(ranks) == 2
         served.stop(signal.SIGKILL)
-        wait_until(lambda: not any(map(is_alive, ranks)))
+        wait_for(lambda: not any(map(is_alive, ranks)))
 
 
 def test_a_killed_rank_starts_new_ranks_where_that_is_wanted() -> None:
@@ -58,9 +58,9 @@ def test_a_killed_rank_starts_new_ranks_where_that_is_wanted() -> None:
     with serving(MODEL, *flags) as served:
         before = ranks_of(served.process.pid)
         os.kill(before[1], signal.SIGKILL)
-        wait_for(served, "loading")
+        wait_for_health(served, "loading")
         assert served.get("/health")[0] == 200
-        wait_for(served, "available")
+        wait_for_health(served, "available")
         after = ranks_of(served.process.pid)
         assert len(after) == 2
         assert not set(before) & set(after)

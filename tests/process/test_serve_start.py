@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.serving import ROOT, WORLDS, free_port, serving
-from tests.process.distributed.traces import wait_until
+from tests.waiting import wait_for
 
 MODELS = "tests.models"
 LOAD_BREAKS = f"{MODELS}.breaks_in_load:BreaksInLoad"
@@ -119,10 +119,7 @@ def test_open_shows_the_page_in_the_browser(tmp_path: Path) -> None:
     browser.chmod(0o700)
     command = f"{browser} %s"
     with serving(LOAD_BREAKS, "--open", REACTOR_PROT="1", BROWSER=command) as served:
-        deadline = time.monotonic() + 10
-        while not shown.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)  # polling another process: it has no condition to wait on
+        wait_for(shown.exists)
         assert shown.read_text() == f"{served.url}/"
         assert "unknown_variable" in served.log()  # beside it, a misspelt one is pointed at
         assert "REACTOR_PORT" in served.log()
@@ -133,10 +130,7 @@ def test_a_browser_that_is_not_there_is_told(tmp_path: Path) -> None:
     nothing.mkdir()
     env = {"BROWSER": "", "PATH": str(nothing), "DISPLAY": "", "WAYLAND_DISPLAY": ""}
     with serving(LOAD_BREAKS, "--open", ready=True, cwd=ROOT, **env) as served:
-        deadline = time.monotonic() + 10
-        while "No browser was found to open" not in served.log():
-            assert time.monotonic() < deadline, served.log()
-            time.sleep(0.02)  # polling another process: it has no condition to wait on
+        wait_for(lambda: "No browser was found to open" in served.log(), otherwise=served.log)
 
 
 def test_at_debug_level_an_import_that_fails_has_its_traceback(tmp_path: Path) -> None:
@@ -173,7 +167,7 @@ def test_a_load_that_takes_too_long_is_given_up() -> None:
 
 def test_the_start_is_told_in_three_lines() -> None:
     with serving(LOAD_BREAKS, "--log-level", "error") as served:
-        wait_until(lambda: len(served.log().splitlines()) >= 3)
+        wait_for(lambda: len(served.log().splitlines()) >= 3)
         lines = served.log().splitlines()
         assert served.stop() == 0
     port = served.url.rpartition(":")[2]

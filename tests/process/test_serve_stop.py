@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.process_figures import no_process_is_left, ranks_of
 from tests.e2e.serving import ROOT, WORLDS, Served, serving
-from tests.process.distributed.traces import wait_until
+from tests.waiting import wait_for
 
 DIARY = "tests.models.keeps_a_diary:KeepsADiary"
 LOAD_BREAKS = "tests.models.breaks_in_load:BreaksInLoad"
@@ -103,7 +103,7 @@ def test_the_second_signal_forces(tmp_path: Path, ranks: int) -> None:
         served.process.send_signal(signal.SIGINT)
         _wait_for_line(served, "Stopping")
         assert stop_in_time(served, signal.SIGINT, 1) == 130
-    wait_until(lambda: no_process_is_left(processes))
+    wait_for(lambda: no_process_is_left(processes))
 
 
 @pytest.mark.parametrize("how", ["closed", "none", "unread"])
@@ -117,14 +117,8 @@ def test_streams_that_nobody_reads_change_nothing(tmp_path: Path, how: str) -> N
 
 
 def _wait_for_line(served: Served, text: str) -> None:
-    deadline = time.monotonic() + 20
-    while text not in served.log():
-        assert time.monotonic() < deadline, served.log()
-        time.sleep(0.01)  # polling another process
+    wait_for(lambda: text in served.log(), otherwise=served.log)
 
 
 def _wait_for_text(path: Path, text: str) -> None:
-    deadline = time.monotonic() + 20
-    while not path.exists() or text not in path.read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)  # polling another process
+    wait_for(lambda: path.exists() and text in path.read_text())

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import httpx
 from starlette.types import Receive, Scope, Send
+from tests.waiting import until
 
 from reactor_runtime.http_server import HttpServer
 from reactor_runtime.listening_socket import open_sockets
@@ -111,14 +112,12 @@ async def test_who_begins_anew_waits_anew() -> None:
     patience = Patience(0.3)
     patience.begin("a", lambda: given_up.append("a"))
     patience.begin("b", lambda: given_up.append("b"))
-    await asyncio.sleep(0.2)
     patience.begin("a", lambda: given_up.append("a again"))
     patience.end("nobody")
-    async with asyncio.timeout(10):
-        while len(given_up) < 2:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: len(given_up) == 2)
     assert given_up == ["b", "a again"]
     patience.begin("c", lambda: given_up.append("c"))
+    patience.begin("d", lambda: given_up.append("d"))
     patience.end("c")
-    await asyncio.sleep(0.4)
-    assert given_up == ["b", "a again"]
+    await until(lambda: len(given_up) == 3)
+    assert given_up == ["b", "a again", "d"]

@@ -1,7 +1,8 @@
 import asyncio
 
 import pytest
-from tests.unit.session.room import settle, until
+from tests.unit.session.room import settle
+from tests.waiting import until
 
 from reactor_runtime.task_set import TaskSet
 

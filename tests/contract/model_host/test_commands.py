@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.contract.model_host.conftest import MakeHost, Serve
 from tests.contract.model_host.recording_outlet import RecordingOutlet, Shown
 from tests.contract.model_host.stage import Stage
+from tests.waiting import until
 
 from reactor_runtime.host.host_outlet import CommandReply, HostFailure, OutboundMessage, StepReport
 
@@ -89,9 +90,9 @@ async def test_an_answer_that_is_no_message_is_warned_of_once(
             await stage.ask("returns_a_dict")
         await stage.ask("note", text="x")  # returns None
         await stage.ask("returns_a_number")
-        async with asyncio.timeout(10):
-            while not warnings_of(caplog, "returns_a_number"):  # noqa: ASYNC110
-                await asyncio.sleep(0.01)  # a rank's lines come by a pipe
+        await until(
+            lambda: warnings_of(caplog, "returns_a_number")
+        )  # a rank's lines come by a pipe
     (said,) = warnings_of(caplog, "returns_a_dict")
     for part in ("answer_dropped", "'dict'", "return Note, or nothing"):
         assert part in said

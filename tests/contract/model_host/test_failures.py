@@ -12,6 +12,7 @@ from tests.contract.model_host.conftest import Serve, pools_only
 from tests.contract.model_host.recording_outlet import Closed, Shown
 from tests.contract.model_host.stage import Stage
 from tests.models import gives_wrong_things, returns_wrong_things
+from tests.waiting import until
 
 from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, StepReport
@@ -221,9 +222,9 @@ async def test_a_thread_that_looks_at_no_state_is_named(
 ) -> None:
     with caplog.at_level(logging.WARNING):
         stage = await serve("uses_threads")  # its load looks, from a thread, at the state
-        async with asyncio.timeout(10):
-            while "state_read_between_sessions" not in caplog.text:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)  # a rank's lines come by a pipe
+        await until(
+            lambda: "state_read_between_sessions" in caplog.text
+        )  # a rank's lines come by a pipe
     (record,) = [r for r in caplog.records if "state_read_between_sessions" in r.getMessage()]
     assert "author-thread" in record.getMessage()
     stage.open()

@@ -1,11 +1,11 @@
 """Sessions and clients: hooks, state and seed, in their order."""
 
-import asyncio
 import logging
 
 import pytest
 from tests.contract.model_host.conftest import Serve
 from tests.contract.model_host.recording_outlet import Closed, Opened, Shown
+from tests.waiting import until
 
 from reactor_runtime.host.events import FileArrived
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, OutboundMessage, StepReport
@@ -195,9 +195,7 @@ async def test_what_an_author_logs_bears_the_session_and_the_client(
             frozenset({"from_command", of_session, of_client}),
             frozenset({"from_step", of_session}),
         }
-        async with asyncio.timeout(10):
-            while said_by_the_author(caplog) != wanted:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)  # a rank's lines come by a pipe
+        await until(lambda w=wanted: said_by_the_author(caplog) == w)  # type: ignore[misc]  # a rank's lines come by a pipe
 
 
 def said_by_the_author(caplog: pytest.LogCaptureFixture) -> set[frozenset[str]]:

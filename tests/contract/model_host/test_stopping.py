@@ -7,7 +7,7 @@ import pytest
 from tests.contract.model_host.conftest import MakeHost, Serve, in_process_only
 from tests.contract.model_host.recording_outlet import Closed, RecordingOutlet, Shown
 from tests.contract.model_host.stage import Stage
-from tests.unit.session.room import until
+from tests.waiting import until
 
 from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.host_outlet import HostFailure

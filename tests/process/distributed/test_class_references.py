@@ -9,7 +9,8 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from tests.process.distributed.traces import group_processes, wait_until
+from tests.process.distributed.traces import group_processes
+from tests.waiting import wait_for
 
 from reactor_runtime.distributed.worker import DistributedWorker
 from reactor_runtime.distributed.worker_group import WorkerGroup
@@ -56,7 +57,7 @@ def run(
     )
     assert time.monotonic() - began < WITHIN_S
     mark = f"WHOSE={folder}\0".encode()
-    wait_until(lambda: group_processes(mark) == set())
+    wait_for(lambda: group_processes(mark) == set())
     return done
 
 

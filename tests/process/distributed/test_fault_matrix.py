@@ -24,8 +24,9 @@ from tests.process.distributed.fault_table import (
     expected,
 )
 from tests.process.distributed.faults import FAULTS
-from tests.process.distributed.traces import is_alive, wait_until
+from tests.process.distributed.traces import is_alive
 from tests.process.distributed.workers import Breaks
+from tests.waiting import wait_for
 
 from reactor_runtime.distributed.teardown import Ending
 from reactor_runtime.distributed.verbs import Setup, Warmup
@@ -101,11 +102,11 @@ def live(
     group.start_session("a session")
     group.generate(0)
     if cell.phase == "idle":
-        wait_until(Path(marks, "reached").exists)
+        wait_for(Path(marks, "reached").exists)
         if issubclass(expected("idle", cell.fault).error or Exception, WorkerTimeout):
             time.sleep(0.05)  # the mark is made just before the fault
         elif expected("idle", cell.fault).error is not None:
-            wait_until(lambda: not group.healthy)
+            wait_for(lambda: not group.healthy)
             assert seconds_since_reached(marks) < DEATH_SEEN_S
     group.generate(1)
     group.end_session()

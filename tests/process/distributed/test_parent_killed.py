@@ -8,7 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.process.distributed.traces import group_processes, shared_blocks, wait_until
+from tests.process.distributed.traces import group_processes, shared_blocks
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[3]
 WITHIN_S = 2.0
@@ -53,14 +54,14 @@ def test_no_rank_outlives_its_parent(tmp_path: Path, phase: str, whole_group: bo
             assert parent.stdout is not None
             assert parent.stdout.readline() == b"idle\n"
         else:
-            wait_until(reached.exists, 20)
+            wait_for(reached.exists, 20)
         assert len(group_processes(mark)) >= 3  # two ranks at least, and what they started
         killed_at = time.monotonic()
         if whole_group:
             os.killpg(parent.pid, signal.SIGKILL)
         else:
             parent.kill()
-        wait_until(lambda: group_processes(mark) == set(), WITHIN_S)
+        wait_for(lambda: group_processes(mark) == set(), WITHIN_S)
         assert time.monotonic() - killed_at < WITHIN_S
     finally:
         parent.kill()

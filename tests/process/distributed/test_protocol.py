@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.process.distributed.traces import is_alive, wait_until
+from tests.process.distributed.traces import is_alive
 from tests.process.distributed.workers import SHAPE, Painter
+from tests.waiting import wait_for
 
 from reactor_runtime.distributed.teardown import Ending
 from reactor_runtime.distributed.worker_group import WorkerGroup
@@ -108,7 +109,7 @@ def test_a_rank_killed_between_calls_is_seen_at_once(make_group: MakeGroup) -> N
     pids = group.pids
     killed_at = time.monotonic()
     os.kill(pids[1], signal.SIGKILL)
-    wait_until(lambda: bool(told))
+    wait_for(lambda: bool(told))
     error, seen_at = told[0]
     assert isinstance(error, WorkerCrashed)
     assert (error.rank, error.phase, error.exit_code) == (1, "idle", -signal.SIGKILL)
@@ -200,7 +201,7 @@ def test_a_shutdown_ends_a_call_in_flight(make_group: MakeGroup) -> None:
     caller = threading.Thread(target=call)
     caller.start()
     began = time.monotonic()
-    wait_until(lambda: "busy" in group.state)
+    wait_for(lambda: "busy" in group.state)
     group.shutdown()
     caller.join(5)
     assert time.monotonic() - began < 3

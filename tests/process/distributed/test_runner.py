@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.process.distributed.traces import wait_until
+from tests.waiting import wait_for
 
 from reactor_runtime.distributed import (
     DistributedRunner,
@@ -195,7 +195,7 @@ def test_a_death_between_calls_is_seen(make_runner: MakeRunner) -> None:
     runner = make_runner()
     runner.start()
     os.kill(runner.generate("pid"), signal.SIGKILL)
-    wait_until(lambda: not runner.healthy, 1)
+    wait_for(lambda: not runner.healthy, 1)
     with pytest.raises(WorkerCrashed):
         runner.generate("pid")
 

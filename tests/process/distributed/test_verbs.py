@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.process.distributed.own_verbs import Ask, Driver, Emit, Refuse, Return, Say
-from tests.process.distributed.traces import wait_until
+from tests.waiting import wait_for
 
 from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.errors import RankDesync, WorkerCrashed, WorkerError, WorkerGroupStateError
@@ -51,7 +51,7 @@ def test_a_death_while_suspended_is_seen(group: WorkerGroup) -> None:
     group.listeners.on_failure = told.append
     group.call(Ask(times=1))
     os.kill(group.pids[1], signal.SIGKILL)
-    wait_until(lambda: bool(told))
+    wait_for(lambda: bool(told))
     with pytest.raises(WorkerCrashed):
         group.resume("too late")
 
@@ -77,7 +77,7 @@ def test_notices_come_in_order_and_before_the_reply(group: WorkerGroup) -> None:
     group.call(Say(count=50))
     for rank in range(2):
         assert [n for who, n in heard if who == rank] == list(range(50))
-    wait_until(lambda: len(heard) == 102)
+    wait_for(lambda: len(heard) == 102)
     assert {(0, "late"), (1, "late")} <= set(heard)
 
 

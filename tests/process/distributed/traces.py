@@ -1,9 +1,7 @@
 """What a worker group could leave behind, and looking for it."""
 
 import os
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 RANK_MARK = b"REACTOR_RANK="
@@ -74,14 +72,6 @@ def leftovers() -> Counter[tuple[str, object]]:
 def own_group_processes() -> set[int]:
     """Processes of groups that this process has started, by way of living descendants."""
     return {pid for pid in group_processes() if _descends_from_us(pid)}
-
-
-def wait_until(condition: Callable[[], bool], within_s: float = 5.0) -> None:
-    """Return once *condition* holds; fail when it does not in time."""
-    deadline = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.005)
 
 
 def _descends_from_us(pid: int) -> bool:

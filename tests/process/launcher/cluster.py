@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests import waiting
 from tests.e2e.strain import strain
 from tests.process.cli import command_line, environment
 
@@ -33,14 +34,7 @@ def soon(seconds: float = GONE_S) -> float:
 
 def wait_for(question: Callable[[], T | None], what: str, within_s: float = SLACK_S) -> T:
     """Ask until the answer is true, and return it."""
-    began = time.monotonic()
-    while True:
-        answer = question()
-        if answer:
-            return answer
-        waited_s = time.monotonic() - began
-        assert waited_s < soon(within_s), f"not within {waited_s:.0f} s: {what}"
-        time.sleep(0.03)
+    return waiting.wait_for(question, within_s, lambda: what)
 
 
 def moment(file: Path) -> float:

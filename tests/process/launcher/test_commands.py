@@ -4,61 +4,25 @@ import contextlib
 import os
 import pty
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 import yaml
 from tests.process.cli import command_line, environment, reactor
-from tests.process.launcher.cluster import SCRIPTS, TOKEN, Cluster, bearing, soon, wait_for
+from tests.process.launcher.cluster import TOKEN, Cluster, bearing, soon, wait_for
+from tests.process.launcher.commands import EXAMPLE, MARK, start, write_job
 
 from reactor_runtime.scratch_folder import ScratchFolder
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(400)]
-EXAMPLE = Path(__file__).parents[3] / "examples" / "launch" / "all_reduce.yaml"
-MARK = f"TEST_MARK=commands-{os.getpid()}"
-
-
-@pytest.fixture(autouse=True)
-def nothing_left() -> Iterator[None]:
-    """End what a failed test has left, and say so."""
-    yield
-    left = bearing(MARK)
-    for pid in left:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    assert left == {}
-
-
-def start(
-    *arguments: str, cwd: Path, prefix: Sequence[str] = (), **env: str
-) -> "subprocess.Popen[str]":
-    key, value = MARK.split("=")
-    return subprocess.Popen(
-        [*prefix, *command_line(*arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=cwd,
-        env=environment(**{key: value}, **env),
-    )
-
-
-def write_job(folder: Path, script: str, *args: str, **more: object) -> Path:
-    file = folder / "job.yaml"
-    shutil.copytree(SCRIPTS, folder / "source")
-    lines = [f"{key}: {value}" for key, value in more.items()]
-    file.write_text(
-        f"name: job\nsource: source\nentrypoint: {script}\nargs: {list(args)}\n"
-        f"env: {{TEST_FOLDER: {folder}}}\nnum_workers: 2\n" + "\n".join(lines)
-    )
-    return file
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.timeout(400),
+    pytest.mark.usefixtures("no_command_left"),
+]
 
 
 def readme_block(first_line: str) -> str:

@@ -12,9 +12,13 @@ import yaml
 from numpy.typing import NDArray
 from tests.process.cli import environment
 from tests.process.launcher.cluster import soon
-from tests.process.launcher.test_commands import MARK, nothing_left, start  # noqa: F401
+from tests.process.launcher.commands import MARK, start
 
-pytestmark = [pytest.mark.torch, pytest.mark.timeout(500)]
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.timeout(500),
+    pytest.mark.usefixtures("no_command_left"),
+]
 REPOSITORY = Path(__file__).parents[3]
 EXAMPLE = REPOSITORY / "examples" / "launch" / "offline_render.yaml"
 MODEL = "tests.models.films_itself:FilmsItself"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.process.launcher.cluster import bearing, soon, wait_for
-from tests.process.launcher.test_commands import EXAMPLE, start, write_job
+from tests.process.launcher.commands import EXAMPLE, start, write_job
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 ray = pytest.importorskip("ray", reason="make test-ray installs it")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.unit.session.room import Room, until
+from tests.unit.session.room import Room
+from tests.waiting import until
 
 from reactor_runtime.http.app import create_app
 from reactor_runtime.http.server_settings import ServerSettings

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.unit.launcher.test_report_spool import control_plane, running_job
+from tests.unit.launcher.background_control import control_plane, running_job
 
 from reactor_runtime.launcher.job_watch import JobWatch
 

@@ -2,47 +2,23 @@
 
 import errno
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.unit.launcher.background_control import control_plane, running_job
 
 from reactor_runtime.launcher.agent_messages import (
     Ended,
-    NodeOffer,
     Outcome,
     Published,
     Report,
     Started,
 )
-from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.control_client import ControlClient
-from reactor_runtime.launcher.control_program import ControlProgram
 from reactor_runtime.launcher.job_record import JobRecord
 from reactor_runtime.launcher.report_spool import ReportSpool
-from reactor_runtime.launcher.source_bundle import pack_source
-from reactor_runtime.listening_socket import open_sockets
 
-OFFER = NodeOffer(
-    agent_id="a", incarnation="1", host_id="h", address="10.0.0.1", interface="eth0", procs=1
-)
 NOBODY = ControlClient("http://127.0.0.1:1")
-
-
-@contextmanager
-def control_plane(folder: Path) -> Iterator[ControlClient]:
-    listeners = open_sockets("127.0.0.1", 0)
-    with ControlProgram(state=folder / "s", outputs=folder / "o").in_background(listeners):
-        yield ControlClient(f"http://127.0.0.1:{listeners[0].getsockname()[1]}")
-
-
-def running_job(client: ControlClient, folder: Path) -> JobRecord:
-    (folder / "source").mkdir()
-    pack_source(folder / "source", folder / "archive")
-    client.register(OFFER)
-    job = DistributedJob(name="j", entrypoint="t.py")
-    return client.submit(job, client.files.send_source(folder / "archive"))
 
 
 def report(job: JobRecord, number: int, body: Published | Started | Ended) -> Report:

@@ -1,13 +1,12 @@
 """Material for the media tests: chunks, and viewers who decode what they get."""
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import av
 import numpy as np
-import pytest
 from numpy.typing import NDArray
+from tests.waiting import until
 
 from reactor_runtime.clock import SystemClock
 from reactor_runtime.host.host_outlet import Chunk
@@ -62,16 +61,6 @@ class Viewer:
             f.to_ndarray() for each in self.frames for f in decoder.decode(av.Packet(each.data))
         ]
         return np.concatenate(parts, axis=1).reshape(-1, 2)
-
-
-async def until(
-    met: Callable[[], bool], within: float = 10.0, what: Callable[[], str] = lambda: "never met"
-) -> None:
-    deadline = CLOCK.now() + within
-    while not met():
-        if CLOCK.now() > deadline:
-            pytest.fail(f"not within {within} s: {what()}")
-        await asyncio.sleep(0.002)
 
 
 def video(name: str = "main") -> Track:

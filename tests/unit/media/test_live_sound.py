@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, plain, until, video
+from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, plain, video
+from tests.waiting import until
 
 from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.media.live_stream import LiveStream

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.media.material import CLOCK, audio, until, video
+from tests.unit.media.material import CLOCK, audio, video
+from tests.waiting import until
 
 from reactor_runtime.media.live_stream import LiveStream
 from reactor_runtime.media.media_settings import MediaSettings

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, until, video
+from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, video
 from tests.unit.recording.material import (
     BRIGHT,
     DARK,
@@ -29,6 +29,7 @@ from tests.unit.recording.material import (
     probe,
     typical_offset,
 )
+from tests.waiting import until
 
 from reactor_runtime.errors import ClipRefusedError
 from reactor_runtime.media.encoded_frame import Codec

@@ -1,9 +1,9 @@
 """A session with a fake host, fake connections and a fake clock, and what its clients do."""
 
-import asyncio
 import json
-from collections.abc import Callable
 from typing import Any, Literal
+
+from tests.waiting import until
 
 from reactor_runtime import (
     InputField,
@@ -167,13 +167,6 @@ def retained(log: Any) -> list[dict[str, Any]]:
         except StopIteration as stop:
             found.append(dict(stop.value.payload))
     return found
-
-
-async def until(condition: Callable[[], bool], within_s: float = 5.0) -> None:
-    """Wait for *condition*, or fail."""
-    async with asyncio.timeout(within_s):
-        while not condition():  # noqa: ASYNC110 - any condition, not only those with an event
-            await asyncio.sleep(0.001)
 
 
 class Viewer(FakeConnection):

@@ -5,7 +5,8 @@ import json
 from typing import Any
 
 import pytest
-from tests.unit.session.room import Room, retained, settle, until
+from tests.unit.session.room import Room, retained, settle
+from tests.waiting import until
 
 from reactor_runtime.wire import reactor_pb2 as pb
 from reactor_runtime.wire.channel import Channel

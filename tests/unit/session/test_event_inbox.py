@@ -3,7 +3,8 @@
 from collections import Counter
 
 import pytest
-from tests.unit.session.room import Room, Viewer, settle, until
+from tests.unit.session.room import Room, Viewer, settle
+from tests.waiting import until
 
 from reactor_runtime.host.events import ClientLeft, CommandCalled
 from reactor_runtime.session.session_settings import SessionSettings

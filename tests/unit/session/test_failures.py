@@ -4,7 +4,8 @@ import io
 import json
 
 import pytest
-from tests.unit.session.room import Room, retained, settle, until
+from tests.unit.session.room import Room, retained, settle
+from tests.waiting import until
 
 from reactor_runtime.errors import NoSessionError, SessionUnavailableError
 from reactor_runtime.host.events import SessionEnded

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.session.room import Room, Viewer, retained, settle, until
+from tests.unit.session.room import Room, Viewer, retained, settle
+from tests.waiting import until
 
 from reactor_runtime import (
     ClientInfo,

@@ -1,6 +1,7 @@
 """Who is let in and out, and what the model hears of it."""
 
-from tests.unit.session.room import Room, Viewer, settle, until
+from tests.unit.session.room import Room, Viewer, settle
+from tests.waiting import until
 
 from reactor_runtime.host.events import ClientJoined, ClientLeft, SessionStarted
 from reactor_runtime.session.session_state import SessionState

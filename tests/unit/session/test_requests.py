@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from tests.unit.session.room import Room, until
+from tests.unit.session.room import Room
+from tests.waiting import until
 
 from reactor_runtime.host.host_outlet import OutboundMessage
 from reactor_runtime.model.input_buffer import InputFrame

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from tests.unit.session.room import until
+from tests.waiting import until
 
 from reactor_runtime.host.host_outlet import (
     CommandReply,

@@ -3,7 +3,8 @@
 import asyncio
 
 import pytest
-from tests.unit.session.room import Room, retained, settle, until
+from tests.unit.session.room import Room, retained, settle
+from tests.waiting import until
 
 from reactor_runtime.errors import (
     ModelLoadError,

@@ -4,7 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.unit.session.room import Room, settle, until
+from tests.unit.session.room import Room, settle
+from tests.waiting import until
 
 from reactor_runtime.errors import SessionStateError, StartRefusedError
 from reactor_runtime.host.events import ClientJoined, CommandCalled, SessionStarted

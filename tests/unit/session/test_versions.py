@@ -1,7 +1,8 @@
 """Which version a client speaks, and what is kept for it until that is known."""
 
 import pytest
-from tests.unit.session.room import Room, Viewer, settle, until
+from tests.unit.session.room import Room, Viewer, settle
+from tests.waiting import until
 
 from reactor_runtime.session.session_settings import SessionSettings
 from reactor_runtime.wire.channel import Channel

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.session.room import until
+from tests.waiting import until
 
 from reactor_runtime.errors import (
     BodyTooSlowError,

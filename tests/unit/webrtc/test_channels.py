@@ -2,22 +2,24 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.unit.webrtc.viewer import PatternSource, RecordingListener, Viewer, until
+from tests.unit.webrtc.viewer import (
+    MakeSignaling,
+    MakeViewer,
+    PatternSource,
+    RecordingListener,
+    Viewer,
+    needs_network,
+)
+from tests.waiting import until
 
 from reactor_runtime.errors import ConnectionClosedError, MessageTooLargeError, SendBufferFullError
 from reactor_runtime.session.connection import Connection
-from reactor_runtime.webrtc.local_addresses import list_addresses
-from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.wire.channel import Channel
 
-MakeSignaling = Callable[..., Signaling]
-MakeViewer = Callable[..., Viewer]
-
-pytestmark = pytest.mark.skipif(not list_addresses(), reason="the host has only loopback")
+pytestmark = needs_network
 
 
 async def connect(viewer: Viewer, listener: RecordingListener) -> Any:

@@ -4,14 +4,22 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from aiortc import RTCSessionDescription
 from tests.e2e.strain import strain
 from tests.unit.webrtc.offers import application, offer, video
-from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Viewer, until
+from tests.unit.webrtc.viewer import (
+    VIDEO,
+    MakeSignaling,
+    MakeViewer,
+    PatternSource,
+    RecordingListener,
+    Viewer,
+    needs_network,
+)
+from tests.waiting import until
 
 from reactor_runtime.errors import (
     ConnectionIdError,
@@ -28,10 +36,6 @@ from reactor_runtime.webrtc.offer_overrides import OfferOverrides
 from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.webrtc.web_rtc_settings import IceServer
 
-MakeSignaling = Callable[..., Signaling]
-MakeViewer = Callable[..., Viewer]
-
-needs_network = pytest.mark.skipif(not list_addresses(), reason="the host has only loopback")
 pytestmark = needs_network
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from tests.unit.webrtc.viewer import until
+from tests.waiting import until
 
 from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.webrtc.frame_decoders import DecodedInput, EncodedInput, make_decoder

@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from tests.unit.webrtc.test_publishing import Camera
-from tests.unit.webrtc.viewer import PatternSource, RecordingListener, Viewer, until
+from tests.unit.webrtc.sources import Camera
+from tests.unit.webrtc.viewer import PatternSource, RecordingListener, Viewer, needs_network
+from tests.waiting import until
 
-from reactor_runtime.webrtc.local_addresses import list_addresses
 from reactor_runtime.webrtc.signaling import Signaling
 
-pytestmark = pytest.mark.skipif(not list_addresses(), reason="the host has only loopback")
+pytestmark = needs_network
 
 ROUNDS = 40
 

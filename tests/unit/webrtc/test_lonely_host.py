@@ -1,60 +1,27 @@
 """A host that has nothing but loopback, in a network namespace of its own."""
 
 import asyncio
-import os
-import shutil
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from tests.lonely_host import needs_namespace, run_lonely
+from tests.waiting import until
 
-ROOT = Path(__file__).parents[3]
-_ENTER = ["unshare", "--net", "--map-root-user"]
-
-
-def can_enter() -> bool:
-    if shutil.which("unshare") is None or shutil.which("ip") is None:
-        return False
-    return subprocess.run([*_ENTER, "true"], capture_output=True, timeout=10).returncode == 0
-
-
-def run_inside(name: str, module: str = __name__) -> None:
-    """Run the coroutine *name* of a module where only loopback exists."""
-    script = f"import asyncio; from {module} import {name}; asyncio.run({name}())"
-    command = f"ip link set lo up && exec {sys.executable} -W error -c '{script}'"
-    done = subprocess.run(
-        [*_ENTER, "sh", "-c", command],
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
-        capture_output=True,
-        timeout=60,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-pytestmark = pytest.mark.skipif(not can_enter(), reason="needs a network namespace of its own")
+pytestmark = needs_namespace
 
 
 def test_a_client_on_loopback_connects_where_there_is_nothing_else() -> None:
-    run_inside("connect_over_loopback")
+    run_lonely(__name__, "connect_over_loopback")
 
 
 def test_other_clients_are_refused_at_once_with_the_reason() -> None:
-    run_inside("refuse_others")
+    run_lonely(__name__, "refuse_others")
 
 
 async def connect_over_loopback() -> None:
     """An aiortc client that offers 127.0.0.1 (aiortc itself leaves it out) gets pictures."""
     import aioice.ice
-    from tests.unit.webrtc.viewer import (
-        VIDEO,
-        PatternSource,
-        RecordingListener,
-        Viewer,
-        until,
-    )
+    from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Viewer
 
     from reactor_runtime.webrtc.signaling import Signaling
 

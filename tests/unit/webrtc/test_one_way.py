@@ -1,21 +1,23 @@
 """Players and publishers without an SDK: what their offers get, and a connection of only media."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 from tests.unit.webrtc.offers import application, audio, offer, video
-from tests.unit.webrtc.test_publishing import Camera
+from tests.unit.webrtc.sources import Camera
 from tests.unit.webrtc.viewer import (
     AUDIO,
     MIC,
     VIDEO,
     WEBCAM,
+    MakeSignaling,
+    MakeViewer,
     PatternSource,
     RecordingListener,
     Viewer,
-    until,
+    needs_network,
 )
+from tests.waiting import until
 
 from reactor_runtime.errors import (
     ConnectionLimitError,
@@ -25,20 +27,14 @@ from reactor_runtime.errors import (
     UnknownTrackError,
 )
 from reactor_runtime.session.connection import Connection
-from reactor_runtime.webrtc.local_addresses import list_addresses
 from reactor_runtime.webrtc.media_resource import MediaResource
 from reactor_runtime.webrtc.negotiation import Negotiation
 from reactor_runtime.webrtc.one_way import negotiate_ingest, negotiate_playback
 from reactor_runtime.webrtc.session_offer import SessionOffer, parse_offer
-from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.webrtc.trickle_fragment import parse_fragment
-
-MakeSignaling = Callable[..., Signaling]
-MakeViewer = Callable[..., Viewer]
 
 TRACKS = (VIDEO, AUDIO, WEBCAM, MIC)
 HOST = "a=candidate:1 1 udp 2130706431 192.0.2.7 5000 typ host"
-needs_network = pytest.mark.skipif(not list_addresses(), reason="the host has only loopback")
 
 
 def read(*sections: str) -> SessionOffer:

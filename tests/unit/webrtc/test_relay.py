@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from tests.unit.webrtc.turn_server import TurnServer
-from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Viewer, until
+from tests.unit.webrtc.viewer import VIDEO, PatternSource, RecordingListener, Viewer
+from tests.waiting import until
 
 from reactor_runtime.clock import SystemClock
 from reactor_runtime.webrtc.broadcast import Broadcasts

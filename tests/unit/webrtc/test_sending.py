@@ -3,29 +3,26 @@
 import asyncio
 import itertools
 import struct
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from aiortc.codecs import CODECS
 from tests.unit.webrtc.viewer import (
     VIDEO,
+    MakeSignaling,
+    MakeViewer,
     PatternSource,
     RecordingListener,
     Viewer,
     grey_of,
-    until,
+    needs_network,
 )
+from tests.waiting import until
 
 from reactor_runtime.media.encoded_frame import Codec
-from reactor_runtime.webrtc.local_addresses import list_addresses
-from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.webrtc.web_rtc_settings import PlayoutDelay
 
-MakeSignaling = Callable[..., Signaling]
-MakeViewer = Callable[..., Viewer]
-
-pytestmark = pytest.mark.skipif(not list_addresses(), reason="the host has only loopback")
+pytestmark = needs_network
 
 
 async def watch(viewer: Viewer, listener: RecordingListener, *tracks: str) -> Any:

@@ -9,10 +9,12 @@ from typing import Any
 
 import av
 import numpy as np
+import pytest
 from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 from aiortc.rtcrtpreceiver import NackGenerator
 from aiortc.rtp import RtpPacket
+from tests.waiting import until
 
 from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.rendition import Rendition
@@ -20,6 +22,7 @@ from reactor_runtime.media.rung import Rung
 from reactor_runtime.model.input_buffer import InputFrame
 from reactor_runtime.model.tracks import Track, TrackDirection, TrackKind
 from reactor_runtime.session.connection import Connection
+from reactor_runtime.webrtc.local_addresses import list_addresses
 from reactor_runtime.webrtc.signaling import Signaling
 from reactor_runtime.wire.channel import Channel
 
@@ -29,13 +32,6 @@ AUDIO = Track(
 )
 WEBCAM = Track(name="webcam", kind=TrackKind.VIDEO, direction=TrackDirection.IN)
 MIC = Track(name="mic", kind=TrackKind.AUDIO, direction=TrackDirection.IN, sample_rate=16_000)
-
-
-async def until(condition: Callable[[], Any], timeout_s: float = 30.0) -> None:
-    """Return once *condition* holds."""
-    async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110 - the conditions are other people's
-            await asyncio.sleep(0.005)
 
 
 def rung_order(rendition: Rendition) -> int:
@@ -302,3 +298,8 @@ def grey_of(frame: Any) -> int:
     """Return the mean of the middle of a received picture's luma."""
     luma = frame.to_ndarray(format="gray")
     return int(luma[100:140, 140:180].mean())
+
+
+MakeSignaling = Callable[..., Signaling]
+MakeViewer = Callable[..., Viewer]
+needs_network = pytest.mark.skipif(not list_addresses(), reason="the host has only loopback")
