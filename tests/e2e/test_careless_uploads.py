@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ import httpx
 import pytest
 from tests.e2e.process_figures import holdings
 from tests.e2e.serving import Served, own_address, serving
-from tests.e2e.strain import strain
-from tests.e2e.wire_client import SESSION, WireClient, wire_client
+from tests.e2e.wire_client import SESSION, goes_on, wire_client
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
@@ -60,15 +58,6 @@ async def reserve(http: httpx.AsyncClient, size: int, **said: Any) -> httpx.Resp
 
 async def path_for(http: httpx.AsyncClient, size: int) -> str:
     return f"/{(await reserve(http, size)).raise_for_status().json()['path']}"
-
-
-async def goes_on(client: WireClient) -> None:
-    """The viewer gets pictures at its rate and answers."""
-    frames = client.frames["main_video"]
-    seen, began = len(frames), time.monotonic()
-    await until(lambda: len(frames) >= seen + 24, 3 * strain())
-    assert 24 / (time.monotonic() - began) > 18 / strain()  # this process decodes, too
-    assert (await client.call("set_level", {"level": 3})).error.code == ""
 
 
 async def pour(served: Served, path: str, pieces: int) -> str:

@@ -5,18 +5,16 @@ What they may reach without a viewer is in ``tests/process/test_serve_safety``.
 
 import asyncio
 import os
-import pickle
 import socket
 import struct
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.bomb import pickled_bomb
 from tests.e2e.process_figures import holdings
 from tests.e2e.serving import Served, own_address, serving
-from tests.e2e.strain import strain
-from tests.e2e.wire_client import SESSION, WireClient, wire_client
+from tests.e2e.wire_client import SESSION, goes_on, wire_client
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no path on lo alone")
@@ -24,16 +22,6 @@ pytestmark = pytest.mark.skipif(own_address() is None, reason="aiortc finds no p
 VIDEO = ("main_video", "video")
 CHUNK = b"2000\r\n" + b"x" * 8192 + b"\r\n"
 STUN_REQUEST = struct.pack(">HHI12s", 1, 0, 0x2112A442, b"123456789012")
-
-
-class Bomb:
-    """Writes a file where it is unpickled."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.system, (f"touch {self.marker}",)
 
 
 @pytest.fixture(scope="module")
@@ -69,19 +57,10 @@ def udp_places(pid: int) -> list[tuple[socket.AddressFamily, str, int]]:
     return places
 
 
-async def goes_on(client: WireClient) -> None:
-    """The viewer gets pictures at its rate and answers."""
-    frames = client.frames["main_video"]
-    seen, began = len(frames), time.monotonic()
-    await until(lambda: len(frames) >= seen + 24, 3 * strain())
-    assert 24 / (time.monotonic() - began) > 18 / strain()  # this process decodes, too
-    assert (await client.call("set_level", {"level": 3})).error.code == ""
-
-
 async def test_packets_of_strangers_hurt_no_viewer(served: Served, tmp_path: Path) -> None:
     """The only other ports are a viewer's, and they know who it is."""
     pid = served.process.pid
-    bomb = pickle.dumps(Bomb(tmp_path / "marker"))
+    bomb = pickled_bomb(tmp_path / "marker")
     assert udp_places(pid) == []
     async with wire_client(served.url, VIDEO) as client:
         await until(lambda: client.frames["main_video"])

@@ -8,11 +8,13 @@ import asyncio
 import contextlib
 import itertools
 import json
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import httpx
 from google.protobuf.struct_pb2 import Struct
+from tests.e2e.strain import strain
 from tests.unit.webrtc.viewer import Viewer
 from tests.waiting import until
 
@@ -153,3 +155,12 @@ async def join(client: WireClient, *outputs: tuple[str, str]) -> None:
     await client.connect(client_info={"sdk_version": "1.13.0", "sdk_type": "python"})
     for name, _ in outputs:
         client.resume(name)
+
+
+async def goes_on(client: WireClient) -> None:
+    """Assert that a viewer of a model with a ``level`` gets pictures at 24 fps and answers."""
+    frames = client.frames["main_video"]
+    seen, began = len(frames), time.monotonic()
+    await until(lambda: len(frames) >= seen + 24, 3 * strain())
+    assert 24 / (time.monotonic() - began) > 18 / strain()  # this process decodes, too
+    assert (await client.call("set_level", {"level": 3})).error.code == ""

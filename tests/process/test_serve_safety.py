@@ -1,7 +1,6 @@
 """What a stranger on the network can reach, and what that does."""
 
 import json
-import os
 import pickle
 import re
 import secrets
@@ -11,16 +10,12 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from tests.e2e.process_figures import listening
+from tests.bomb import pickled_bomb
+from tests.e2e.process_figures import holdings, listening
 from tests.e2e.serving import ROOT, Served, serving
 
 MODEL = "tests.models.breaks_in_load:BreaksInLoad"
 SOURCE = ROOT / "src" / "reactor_runtime"
-
-
-def resident_mb(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
 
 
 def send(port: int, request: bytes) -> bytes:
@@ -36,16 +31,6 @@ def send(port: int, request: bytes) -> bytes:
         return answer
 
 
-class Bomb:
-    """Writes a file where it is unpickled."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.system, (f"touch {self.marker}",)
-
-
 @pytest.fixture(scope="module")
 def served() -> object:
     with serving(MODEL, "--log-level", "debug", REACTOR_TOKEN="s3cret-token") as served:
@@ -57,10 +42,15 @@ def test_only_the_port_asked_for_is_open_and_only_on_loopback(served: Served) ->
     assert listening(served.process.pid) == {("127.0.0.1", port)}
 
 
+def test_the_bomb_of_these_tests_goes_off(tmp_path: Path) -> None:
+    pickle.loads(pickled_bomb(tmp_path / "marker"))
+    assert (tmp_path / "marker").exists()
+
+
 def test_strangers_bytes_are_refused_and_do_nothing(served: Served, tmp_path: Path) -> None:
     port = int(served.url.rpartition(":")[2])
-    bomb = pickle.dumps(Bomb(tmp_path / "marker"))
-    before = resident_mb(served.process.pid)
+    bomb = pickled_bomb(tmp_path / "marker")
+    before = holdings(served.process.pid).resident_mb
     for junk in (
         bomb,
         struct.pack(">I", len(bomb)) + bomb,
@@ -75,7 +65,7 @@ def test_strangers_bytes_are_refused_and_do_nothing(served: Served, tmp_path: Pa
         head = f"POST /start_session HTTP/1.1\r\nHost: localhost\r\nContent-Length: {1 << 30}\r\n"
         assert b" 401 " in send(port, f"{head}\r\n".encode() + body)[:20]
     assert not (tmp_path / "marker").exists()
-    assert resident_mb(served.process.pid) - before < 20
+    assert holdings(served.process.pid).resident_mb - before < 20
     assert served.get("/health")[0] == 200
 
 
@@ -99,7 +89,15 @@ def test_nothing_of_ours_makes_objects_or_code_of_bytes() -> None:
         r"\b(pickle|marshal|shelve|dill|cloudpickle|jsonpickle)\b"
         r"|yaml\.(unsafe_load|full_load|load)\(|(?<![.\w])(eval|exec)\("
     )
-    parts = ("http", "session", "wire", "webrtc", "media")  # what strangers' bytes pass through
+    parts = (
+        "http",
+        "session",
+        "wire",
+        "webrtc",
+        "media",
+        "uploads",
+        "recording",
+    )  # what strangers' bytes pass through
     found = [
         f"{path.relative_to(SOURCE)}: {line.strip()}"
         for part in parts

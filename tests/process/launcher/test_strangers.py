@@ -1,14 +1,13 @@
 """What a running job listens on, and what strangers' bytes do to it there."""
 
 import contextlib
-import os
-import pickle
 import secrets
 import socket
 import struct
 from pathlib import Path
 
 import pytest
+from tests.bomb import pickled_bomb
 from tests.e2e.process_figures import listening
 from tests.process.launcher.cluster import Cluster, bearing
 
@@ -18,16 +17,6 @@ from reactor_runtime.launcher.job_record import JobRecord
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(500)]
 Places = dict[tuple[str, int], list[int]]
-
-
-class Bomb:
-    """Writes a file where it is unpickled."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.system, (f"touch {self.marker}",)
 
 
 def places_of(cluster: Cluster) -> Places:
@@ -53,7 +42,7 @@ def resident_kb(pids: list[int]) -> int:
 
 
 def junk(marker: Path) -> list[bytes]:
-    bomb = pickle.dumps(Bomb(marker))
+    bomb = pickled_bomb(marker)
     return [
         bomb,
         struct.pack(">Q", len(bomb)) + bomb,

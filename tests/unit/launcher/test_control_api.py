@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.bomb import pickled_bomb
 
 from reactor_runtime.errors import ControlPlaneAbsentError, ControlPlaneError
 from reactor_runtime.launcher.agent_messages import Beat, NodeOffer, Terms
@@ -78,22 +79,12 @@ def test_a_job_whose_source_was_not_sent_is_refused(url: str) -> None:
         ControlClient(url, TOKEN).submit(job, "0" * 64)
 
 
-class Marker:
-    """Writes a file when it is unpickled."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Path.touch, (self.path,))
-
-
 @pytest.mark.parametrize("path", ["/v1/agents", "/v1/beats", "/v1/reports", "/v1/jobs"])
 def test_rubbish_is_refused_and_runs_nothing(url: str, path: str, tmp_path: Path) -> None:
     link = ControlLink(url, TOKEN)
     marker = tmp_path / "marker"
     for body in (
-        pickle.dumps(Marker(marker)),
+        pickled_bomb(marker),
         b"",
         b"{",
         b"[]",

@@ -217,7 +217,7 @@ async def test_a_flood_slows_nobody_else_and_loses_nothing(
         viewer.channels["data"].send(str(number))
         if number % 50 == 0:
             await asyncio.sleep(0)
-    await until(lambda: len(received) == 1000, 60)
+    await until(lambda: len(received) == 1000, 60, lambda: f"{len(received)} of 1000 came")
     assert received == [str(number) for number in range(1000)]
     assert time.perf_counter() - started > 0.9  # a second's worth at once, then 500 a second
     assert len(viewer.frames["main_video"]) - shown > (playing.number - made) / 2
