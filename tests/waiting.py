@@ -1,7 +1,7 @@
 """Waiting for a condition that no event announces, on a loop or on a thread, with a deadline.
 
-A deadline is for a machine that keeps up; one whose processors are booked n times over has n times as
-long.
+A deadline is for a machine that keeps up; one whose processors are booked n times over has n times
+as long.
 """
 
 import asyncio

@@ -12,7 +12,7 @@ import yaml
 from numpy.typing import NDArray
 from tests.process.cli import environment
 from tests.process.launcher.cluster import soon
-from tests.process.launcher.commands import MARK, start
+from tests.process.launcher.commands import start
 
 pytestmark = [
     pytest.mark.torch,
