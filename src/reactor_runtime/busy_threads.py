@@ -3,7 +3,7 @@
 import threading
 
 IMPORT_THREAD = "reactor-import"
-MODEL_THREAD = "model-"  # as InProcessHost names it
+MODEL_THREAD = "model-"  # and the class's name after it
 
 
 def busy_threads() -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from reactor_runtime.busy_threads import MODEL_THREAD
 from reactor_runtime.clock import Clock, SystemClock
 from reactor_runtime.errors import HostClosedError
 from reactor_runtime.host.author_loop import AuthorLoop
@@ -63,7 +64,7 @@ class InProcessHost(ModelHost):
         self._settings = settings
         self._parts = LoopParts.make(outlet, self._contract.tracks, clock=clock, on_post=self._wake)
         self._load = partial(load_model, model_class, world=world, config_path=config_path)
-        self._thread = ModelThread(f"model-{self._contract.name}")
+        self._thread = ModelThread(f"{MODEL_THREAD}{self._contract.name}")
         self._loaded: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._loop: ModelLoop | None = None
         self._watchdog = Watchdog(

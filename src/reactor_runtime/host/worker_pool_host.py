@@ -5,6 +5,7 @@ import concurrent.futures
 from collections.abc import Mapping
 from pathlib import Path
 
+from reactor_runtime.busy_threads import MODEL_THREAD
 from reactor_runtime.clock import Clock, SystemClock
 from reactor_runtime.distributed.class_reference import refer_to
 from reactor_runtime.errors import (
@@ -81,7 +82,7 @@ class WorkerPoolHost(ModelHost):
             wake=self._wake,
         )
         self._pump = PoolPump(self._parts)
-        self._thread = HostThread(f"model-{self._contract.name}")
+        self._thread = HostThread(f"{MODEL_THREAD}{self._contract.name}")
         self._loaded: concurrent.futures.Future[None] = concurrent.futures.Future()
 
     @property

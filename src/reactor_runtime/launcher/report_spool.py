@@ -64,13 +64,17 @@ class ReportSpool:
                 self._more.wait()
 
     def drain(self) -> bool:
-        """Send what waits; return whether the control plane was there."""
+        """Send what waits; return whether all was read and the control plane was there."""
         with self._sending:  # one thread at a time, so that each is sent once and in order
             return self._send_all()
 
     def _send_all(self) -> bool:
         for path in self._waiting():
-            report = self._unwritten.get(path) or _read(path)
+            try:
+                report = self._unwritten.get(path) or _read(path)
+            except OSError as error:  # such as too many open files: it can be read later
+                _LOG.warning("report_not_read", file=str(path), reason=str(error))
+                return False
             if report is None:
                 self._remove(path)
                 continue

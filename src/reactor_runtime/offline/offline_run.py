@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from reactor_runtime.busy_threads import MODEL_THREAD
 from reactor_runtime.clock import SystemClock
 from reactor_runtime.devices import default_device
 from reactor_runtime.distributed import process_group
@@ -166,7 +167,7 @@ def _watched(drive: Drive, order: LoadOrder) -> None:
         except BaseException as error:  # noqa: BLE001 - raised where the run was asked for
             failures.append(error)
 
-    thread = threading.Thread(target=run, name=f"model-{order.model.name}", daemon=True)
+    thread = threading.Thread(target=run, name=f"{MODEL_THREAD}{order.model.name}", daemon=True)
     thread.start()
     while thread.is_alive():
         thread.join(_LOOK_S)

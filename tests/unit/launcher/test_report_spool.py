@@ -71,6 +71,26 @@ def test_what_could_not_be_sent_is_sent_in_order_by_the_next_process(
     assert list((tmp_path / "spool").iterdir()) == []
 
 
+def test_a_report_that_cannot_be_read_at_the_moment_is_sent_later(
+    tmp_path: Path, refused: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_nothing(path: Path) -> bytes:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with control_plane(tmp_path) as client:
+        job = running_job(client, tmp_path)
+        spool = ReportSpool(tmp_path / "spool", client, lambda report, why: refused.append(why))
+        spool.put(report(job, 1, Started()))
+        with monkeypatch.context() as process:
+            process.setattr(Path, "read_bytes", read_nothing)
+            assert not spool.drain()
+        assert spool.drain()
+        attempt = client.job(job.job_id).attempt
+        assert attempt is not None
+        assert attempt.tasks[0].known == (1,)
+    assert refused == []
+
+
 def test_a_full_disk_keeps_no_report_back(
     tmp_path: Path, refused: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
