@@ -108,7 +108,7 @@ class Side:
         return timed(lambda: self.group.generate(next(self.numbers), "returned"), 4, warm=2)
 
     def in_place(self):
-        return timed(lambda: self.group.generate(next(self.numbers), "in place"), 10, warm=2)
+        return timed(lambda: self.group.generate(next(self.numbers), "in place"), 40, warm=10)
 
     def turn(self):
         from turns import turns

@@ -1,7 +1,7 @@
 """Conductor: one verb to every rank, one answer from each, and their frames in one slot."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from reactor_runtime.distributed.call_result import (
@@ -30,12 +30,20 @@ class Conductor:
         crew: The ranks.
         ring: Where frames go.
         limits: How long to wait.
+        on_told: Called when all ranks know what to do, before their answers are waited for.
     """
 
-    def __init__(self, crew: Crew, ring: SharedFrameBuffer, limits: GroupLimits) -> None:
+    def __init__(
+        self,
+        crew: Crew,
+        ring: SharedFrameBuffer,
+        limits: GroupLimits,
+        on_told: Callable[[], None],
+    ) -> None:
         self._crew = crew
         self._ring = ring
         self._limits = limits
+        self._on_told = on_told
         self._writer = ParcelWriter()
         self._kinds: dict[type[Verb], int] = {}  # that all ranks know by number
         self._number = 0
@@ -109,6 +117,7 @@ class Conductor:
 
     def _gather(self, deadline: Deadline, label: str, began: float) -> CallResult:
         sent = time.perf_counter()
+        self._on_told()
         try:
             answers = self._collect(deadline)
         except CallFailed as failed:

@@ -34,12 +34,14 @@ class GroupListeners:
             ranks have ended by then.
         on_notice: Gets what a rank says beside its answers, in its order and before an answer that
             came later, on whichever thread hears it: rank and payload.
+        on_told: Called in a call, by its caller, once all ranks know what to do.
         log_fields: Added to every line a rank logs, for instance the session; see ``log_under``.
         empty_pipes: Logs what the ranks have written so far; the group's business.
     """
 
     on_failure: Callable[[ReactorError], None] | None = None
     on_notice: Callable[[int, Any], None] | None = None
+    on_told: Callable[[], None] | None = None
     log_fields: Mapping[str, Any] = field(default_factory=dict)
     empty_pipes: Callable[[], None] | None = None
 
@@ -48,6 +50,11 @@ class GroupListeners:
         if self.empty_pipes is not None:
             self.empty_pipes()
         self.log_fields = fields
+
+    def note_told(self) -> None:
+        """Tell that all ranks know what to do."""
+        if self.on_told is not None:
+            self.on_told()
 
     def pass_on(self, rank: int, payload: Any) -> None:
         """Tell what *rank* said."""
@@ -108,7 +115,7 @@ class GroupLife:
             if not may(self.state, GroupEvent.START):
                 raise WorkerGroupStateError("start", self.state.value, "make a new one")
             crew = Crew(self._on_news, self._listeners.pass_on, start.environment.token)
-            conductor = Conductor(crew, self._ring, self._limits)
+            conductor = Conductor(crew, self._ring, self._limits, self._listeners.note_told)
             self._running = _Running(start=start, crew=crew, conductor=conductor)
             self._move(GroupEvent.START)
             unless_begun.pop_all()

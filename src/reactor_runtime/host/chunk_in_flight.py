@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from reactor_runtime.clock import Clock
 from reactor_runtime.host.chunk_of import frames_in
@@ -10,6 +11,9 @@ from reactor_runtime.host.host_outlet import Chunk, HostOutlet
 
 class ChunkInFlight:
     """Belongs to the thread that calls the ranks. Until a chunk has landed its slot is held.
+
+    A chunk waits for its conversion until the ranks know what to do next: a core that is busy with
+    it when they wake would not take one of them, and two ranks would share another for a while.
 
     Args:
         outlet: Where chunks go.
@@ -32,6 +36,7 @@ class ChunkInFlight:
         self._outlet, self._clock, self._on_landed = outlet, clock, on_landed
         self._is_beside = is_beside
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="convert")
+        self._waiting: Callable[[], float] | None = None
         self._landing: Future[float] | None = None
         self._frames = 0
         self.took_s = self._spent_s = 0.0
@@ -39,16 +44,23 @@ class ChunkInFlight:
     @property
     def frames(self) -> int:
         """Frames that are on their way into the queue."""
-        return self._frames if self._landing is not None and not self._landing.done() else 0
+        is_over = self._landing is None or self._landing.done()
+        return 0 if is_over and self._waiting is None else self._frames
 
-    def start(self, chunk: Chunk, wanted: Callable[[], bool]) -> None:
-        """Convert *chunk* and queue it, if it is *wanted* still, after the one before."""
+    def take(self, chunk: Chunk, wanted: Callable[[], bool]) -> None:
+        """Let the one before land, and keep *chunk* for ``start``."""
         self.settle()
         self._frames = frames_in(chunk)
-        self._landing = self._thread.submit(self._land, chunk, wanted)
-        self._landing.add_done_callback(lambda _: self._on_landed())
+        self._waiting = partial(self._land, chunk, wanted)
         if not self._is_beside:
             self.settle()
+
+    def start(self) -> None:
+        """Convert the chunk that waits, and queue it if it is wanted still; idempotent."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self._landing = self._thread.submit(waiting)
+            self._landing.add_done_callback(lambda _: self._on_landed())
 
     def settle(self) -> None:
         """Return once nothing is in flight.
@@ -56,6 +68,7 @@ class ChunkInFlight:
         Raises:
             Exception: What the conversion raised.
         """
+        self.start()
         landing, self._landing = self._landing, None
         if landing is not None:
             self.took_s = landing.result()
@@ -70,6 +83,7 @@ class ChunkInFlight:
 
     def close(self) -> None:
         """Let what is in flight land, and end the thread. Idempotent."""
+        self.start()
         self._thread.shutdown()
 
     def _land(self, chunk: Chunk, wanted: Callable[[], bool]) -> float:

@@ -5,6 +5,7 @@
 It decides when; ``RankLoop`` does it, on every rank alike.
 """
 
+import logging
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
@@ -57,6 +58,8 @@ class PoolPump:
             self._check_ranks()
             delay_s = self._turn()
             if not self._is_over:
+                if delay_s != 0.0:  # the ranks are not told to make the next step right now
+                    self._own.stage.in_flight.start()
                 self._changed.wait(delay_s)
 
     def end(self) -> None:
@@ -210,7 +213,8 @@ class PoolPump:
             own.stage.in_flight.settle()
         room_s, self._room_s = self._room_s, 0.0
         ranks = timing_of(own.calls, own.stage.in_flight.take_seconds(), room_s)
-        log.debug("turn_timing", turn=turn.number, slowest=ranks.slowest, **asdict(ranks))
+        if log.is_enabled_for(logging.DEBUG):
+            log.debug("turn_timing", turn=turn.number, slowest=ranks.slowest, **asdict(ranks))
         own.outlet.step_done(
             StepReport(
                 session_id=session.session_id,

@@ -86,7 +86,7 @@ class PoolStage:
             room_s += self._clock.now() - began
             if has_room:
                 self.frames = frames_in(chunk)
-                self.in_flight.start(chunk, partial(self._is_wanted, place))
+                self.in_flight.take(chunk, partial(self._is_wanted, place))
         return room_s
 
     def flush(self, until: Place) -> None:

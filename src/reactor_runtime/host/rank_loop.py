@@ -32,10 +32,11 @@ class RankLoop:
 
     Args:
         own: What a rank's model is joined to.
+        loop: The loop it lives in.
     """
 
-    def __init__(self, own: RankParts) -> None:
-        self._own = own
+    def __init__(self, own: RankParts, loop: asyncio.AbstractEventLoop) -> None:
+        self._own, self._loop = own, loop
         self._orders: asyncio.Queue[Given | None] = asyncio.Queue()
         self._body: Body
         self._life: SessionLife
@@ -43,8 +44,8 @@ class RankLoop:
         self._digests: Callable[[], Mapping[str, str]] | None = None
 
     def give(self, order: Order) -> "asyncio.Future[RankReply]":
-        """Have *order* carried out; the future is its result."""
-        done: asyncio.Future[RankReply] = asyncio.get_running_loop().create_future()
+        """Have *order* carried out, once the loop runs; the future is its result."""
+        done: asyncio.Future[RankReply] = self._loop.create_future()
         self._orders.put_nowait((order, done))
         return done
 

@@ -5,8 +5,8 @@ and all of them together may ask for what only the host can give.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -161,8 +161,7 @@ Report = (
 """What happened in a verb, in order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Emitted:
+class Emitted(NamedTuple):
     """One ``Output`` of a rank; its pixels lie in the shared frames.
 
     Attributes:
@@ -179,24 +178,22 @@ class Emitted:
     place: Place
     pictures: Mapping[str, int]
     shards: frozenset[str] = frozenset()
-    audio: Mapping[str, NDArray[np.int16]] = field(default_factory=dict)
-    metadata: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    audio: Mapping[str, NDArray[np.int16]] = {}
+    metadata: Mapping[str, tuple[Any, ...]] = {}
     compute_s: float | None = None
     drop: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepResult:
+class StepResult(NamedTuple):
     """What became of a step, as ``StepReport`` has it."""
 
     refused: bool = False
     shown: int = 0
     error: str | None = None
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankReply:
+class RankReply(NamedTuple):
     """What every verb is answered with.
 
     Attributes:
@@ -213,4 +210,4 @@ class RankReply:
     outputs: tuple[Emitted, ...] = ()
     step: StepResult | None = None
     is_asking: bool = False
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = {}

@@ -42,7 +42,7 @@ class RankModel:
         loop = AuthorLoop(self._loop)
         own = self._own = RankParts.make(contract, rank, self._loop)
         driver = load_on_rank(order, own, loop)
-        self._rank_loop = RankLoop(own)
+        self._rank_loop = RankLoop(own, self._loop)
         ready: asyncio.Future[None] = self._loop.create_future()
         self._life = self._loop.create_task(
             self._rank_loop.live(driver, order, ready), context=loop.context
@@ -52,7 +52,7 @@ class RankModel:
     def perform(self, order: Order, rank: RankSeat) -> RankReply:
         """Carry out *order*; where it waits for the host, all ranks do."""
         suspension = self._own.suspension
-        done = self._loop.run_until_complete(self._give(order))
+        done = self._rank_loop.give(order)
         while self._is_asking(done):
             given = rank.suspend(suspension.question())
             self._loop.run_until_complete(suspension.answer(given))
@@ -96,9 +96,6 @@ class RankModel:
     def _end_idling(self) -> None:
         if self._is_idle:
             self._loop.stop()
-
-    async def _give(self, order: Order) -> "asyncio.Future[RankReply]":
-        return self._rank_loop.give(order)
 
 
 @dataclass(frozen=True, slots=True)

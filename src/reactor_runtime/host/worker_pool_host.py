@@ -174,6 +174,7 @@ class WorkerPoolHost(ModelHost):
     def _load(self) -> None:
         group = self._parts.group
         group.listeners.on_notice = self._parts.hear
+        group.listeners.on_told = self._parts.stage.in_flight.start
         group.listeners.on_failure = lambda error: self._wake()
         if self._parts.gate.is_stopping:
             raise HostClosedError

@@ -6,7 +6,7 @@ as JSON, in a gloo group of their own; the pixels of shards go to the leader as 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ class Peers:
         told = self.gather({"reply": _summary(reply), "parts": [p._asdict() for p, _ in held]})
         replies = tuple(_restored(each["reply"]) for each in told)
         own = self._world.rank
-        full = replace(reply, signature=replies[own].signature)
+        full = reply._replace(signature=replies[own].signature)
         replies = (*replies[:own], full, *replies[own + 1 :])
         check_alike(phase, replies)
         written = [(rank, _part(tree)) for rank, each in enumerate(told) for tree in each["parts"]]
@@ -163,7 +163,7 @@ def _restored(tree: Mapping[str, Any]) -> RankReply:
             for place, pictures, shards in tree["outputs"]
         ),
     )
-    return reply if tree["step"] is None else replace(reply, step=StepResult(**tree["step"]))
+    return reply if tree["step"] is None else reply._replace(step=StepResult(**tree["step"]))
 
 
 def _part(tree: Mapping[str, Any]) -> Part:

@@ -81,6 +81,15 @@ def test_notices_come_in_order_and_before_the_reply(group: WorkerGroup) -> None:
     assert {(0, "late"), (1, "late")} <= set(heard)
 
 
+def test_a_caller_is_told_when_all_ranks_know_what_to_do(group: WorkerGroup) -> None:
+    told: list[None] = []
+    group.listeners.on_told = lambda: told.append(None)
+    group.call(Ask(times=1))
+    assert len(told) == 1
+    group.resume("go on")
+    assert len(told) == 2
+
+
 def test_pictures_of_all_ranks_in_one_slot(group: WorkerGroup) -> None:
     for height in (2, 2, 6, 3):
         result = group.call(Emit(height=height))
