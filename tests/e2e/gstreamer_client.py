@@ -2,9 +2,9 @@
 
     /usr/bin/python3 gstreamer_client.py player|trickling_player|camera|microphone URL [TOKEN]
 
-Prints one JSON object a line: what it plays (each picture's mean luma, the pitch of each half
-second of sound), ICE state and HTTP statuses. A line on its standard input ends it: it deletes its
-connection. A trickling player offers before it has a candidate, and sends each as it is found.
+Prints one JSON object a line: what it plays (each picture's mean luma and width, the pitch of each
+half second of sound), ICE state and HTTP statuses. A line on its standard input ends it: it deletes
+its connection. A trickling player offers before it has a candidate, and sends each as it is found.
 """
 
 import array
@@ -43,7 +43,8 @@ PARTS = {
     f"! opusenc ! rtpopuspay ! {OPUS} ! {RTC}",
 }
 TAILS = {
-    "video": "rtpvp8depay ! vp8dec ! videoconvert ! video/x-raw,format=GRAY8 "
+    "video": "rtpvp8depay wait-for-keyframe=true request-keyframe=true ! vp8dec "
+    "! videoconvert ! video/x-raw,format=GRAY8 "
     "! appsink name=sink emit-signals=true sync=false max-buffers=1 drop=true",
     "audio": "rtpopusdepay ! opusdec ! audioconvert ! audioresample "
     f"! audio/x-raw,format=S16LE,channels=1,rate={RATE} "
@@ -133,12 +134,14 @@ class Client:
         pad.link(tail.get_static_pad("sink"))
 
     def show(self, sink: Gst.Element) -> Gst.FlowReturn:
-        data = pulled(sink)
-        say(luma=sum(data[::97]) // len(data[::97]))
+        sample = sink.emit("pull-sample")
+        data = bytes_of(sample)
+        width = sample.get_caps().get_structure(0).get_int("width").value
+        say(luma=sum(data[::97]) // len(data[::97]), width=width)
         return Gst.FlowReturn.OK
 
     def hear(self, sink: Gst.Element) -> Gst.FlowReturn:
-        self.sound.frombytes(pulled(sink))
+        self.sound.frombytes(bytes_of(sink.emit("pull-sample")))
         if len(self.sound) >= RATE // 2:
             rising = sum(a < 0 <= b for a, b in pairwise(self.sound))
             say(hz=round(rising * RATE / len(self.sound)))
@@ -152,8 +155,8 @@ class Client:
         self.pipeline.set_state(Gst.State.NULL)
 
 
-def pulled(sink: Gst.Element) -> bytes:
-    buffer = sink.emit("pull-sample").get_buffer()
+def bytes_of(sample: Gst.Sample) -> bytes:
+    buffer = sample.get_buffer()
     return bytes(buffer.extract_dup(0, buffer.get_size()))
 
 

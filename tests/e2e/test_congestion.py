@@ -15,6 +15,7 @@ from tests.e2e.bad_link import HEALTHY, BadLink, Shape
 from tests.e2e.chromium import Chromium, find_chromium
 from tests.e2e.sdk_viewer import SdkViewer, viewing
 from tests.e2e.serving import Served, own_address, serving
+from tests.e2e.test_open_standards import gstreamer, needs_gstreamer
 from tests.e2e.wire_client import WireClient, wire_client
 from tests.models.moves_a_lot import HEIGHT, WIDTH
 from tests.waiting import until
@@ -132,6 +133,39 @@ async def test_a_link_that_loses_much_is_not_sent_more(served: Served, link: Bad
         assert size(good) == TOP
         link.become(HEALTHY)
         await until(lambda: size(bad) == TOP and figure(served, ON_LOW) == 0, DEADLINE_S)
+
+
+@pytest.mark.parametrize("codec", ["VP8", "H264"])
+async def test_either_codec_changes_its_rung_in_mid_stream(
+    served: Served, link: BadLink, codec: str
+) -> None:
+    async with (
+        wire_client(served.url, VIDEO) as good,
+        wire_client(link.url, VIDEO, adopt=True, codec=codec) as bad,
+        staying(good, bad),
+    ):
+        await until(lambda: size(good) == size(bad) == TOP)
+        link.become(CAPPED)
+        await until(lambda: size(bad) == LOW, DEADLINE_S)
+        made = f'encoders{{codec="{codec}",rung="low",track="main_video"}}'
+        assert figure(served, made) == encoders(served, "low") == 1
+        seen = len(bad.frames["main_video"])
+        await until(lambda: len(bad.frames["main_video"]) > seen + 24, DEADLINE_S)
+        link.become(HEALTHY)
+        await until(lambda: size(bad) == TOP and figure(served, ON_LOW) == 0, DEADLINE_S)
+        assert size(good) == TOP
+
+
+@needs_gstreamer
+async def test_a_whep_player_falls_and_comes_back(served: Served, link: BadLink) -> None:
+    """It reports each few seconds, and takes no retransmission stream: it is tried less often."""
+    async with gstreamer("player", f"{link.url}/whep") as player:
+        await player.until("width", TOP[0])
+        link.become(CAPPED)
+        await player.until("width", LOW[0], within_s=2 * DEADLINE_S)
+        link.become(HEALTHY)
+        await player.until("width", TOP[0], within_s=2 * DEADLINE_S)
+        await player.delete()
 
 
 @pytest.mark.browser

@@ -49,10 +49,10 @@ class GStreamer:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
-    async def until(self, key: str, *values: object) -> object:
+    async def until(self, key: str, *values: object, within_s: float = 30.0) -> object:
         """Return the next value said of *key* that is among *values* (of any, if none)."""
         assert self._process.stdout is not None
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(within_s):
             while line := await self._process.stdout.readline():
                 said = json.loads(line)
                 if key in said and (not values or said[key] in values):

@@ -130,27 +130,28 @@ async def signaling_to(url: str) -> AsyncIterator[HttpSignaling]:
 
 @contextlib.asynccontextmanager
 async def wire_client(
-    url: str, *outputs: tuple[str, str], adopt: bool = False
+    url: str, *outputs: tuple[str, str], adopt: bool = False, codec: str | None = None
 ) -> AsyncIterator[WireClient]:
     """Start a session (or adopt it) and connect; closes the peer, never the session.
 
-    *outputs* are pairs of a track's name and kind; they are resumed.
+    *outputs* are pairs of a track's name and kind; they are resumed. Of video it takes *codec*
+    alone, if one is named.
     """
     async with signaling_to(url) as signaling:
         if not adopt:
             await signaling.start_session()
         client = WireClient(signaling, await signaling.register())
         try:
-            await join(client, *outputs)
+            await join(client, *outputs, codec=codec)
             yield client
         finally:
             await client.close()
 
 
-async def join(client: WireClient, *outputs: tuple[str, str]) -> None:
+async def join(client: WireClient, *outputs: tuple[str, str], codec: str | None = None) -> None:
     """Connect *client* to the running session and resume its outputs."""
     for name, kind in outputs:
-        client.receive(name, kind)
+        client.receive(name, kind, codec=codec if kind == "video" else None)
     client.open_channels()
     await client.connect(client_info={"sdk_version": "1.13.0", "sdk_type": "python"})
     for name, _ in outputs:

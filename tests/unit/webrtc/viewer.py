@@ -10,7 +10,12 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from aiortc import RTCConfiguration, RTCPeerConnection, RTCSessionDescription
+from aiortc import (
+    RTCConfiguration,
+    RTCPeerConnection,
+    RTCRtpReceiver,
+    RTCSessionDescription,
+)
 from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
 from aiortc.rtcrtpreceiver import NackGenerator
 from aiortc.rtp import RtpPacket
@@ -225,9 +230,14 @@ class Viewer:
         self._pumps: list[asyncio.Task[None]] = []
         self.pc.on("track", self._take)
 
-    def receive(self, name: str, kind: str = "video") -> Any:
-        """Ask for an output track."""
-        return self._add(kind, name, "recvonly")
+    def receive(self, name: str, kind: str = "video", *, codec: str | None = None) -> Any:
+        """Ask for an output track, in *codec* (``H264``) alone if one is named."""
+        transceiver = self._add(kind, name, "recvonly")
+        if codec is not None:
+            known = RTCRtpReceiver.getCapabilities(kind).codecs
+            wanted = (f"{kind}/{codec}", f"{kind}/rtx")
+            transceiver.setCodecPreferences([c for c in known if c.mimeType in wanted])
+        return transceiver
 
     def publish(self, name: str, track: MediaStreamTrack) -> Any:
         """Bring an input track."""
