@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.e2e.strain import strain
 from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, plain, video
 from tests.waiting import until
 
@@ -40,20 +41,27 @@ def pitch_of(sound: NDArray[np.int16]) -> float:
     return float(spectrum.argmax() * 48_000 / (1 << 18))
 
 
+def lead_s() -> float:
+    """Return how long a silence must be for a busy machine to queue what follows meanwhile."""
+    return min(0.3 * strain(), 3.0)
+
+
 async def listen(make_stream: MakeStream, rate: int, channels: int, size: int) -> Viewer:
     """Put a tone of 0.4 s in chunks of *size* samples and return who heard it."""
     stream = make_stream(audio(rate=rate))
     viewer = Viewer(stream, "voice", Codec.OPUS)
     await viewer.wait(3)
-    source = tone(rate, 0.4, channels)
+    source, silent_s = tone(rate, 0.4, channels), lead_s()
+    silence = np.zeros((channels, round(rate * silent_s)), np.int16)
 
     def put_all() -> None:
+        stream.put(make_chunk(audio={"voice": silence}, pinned_fps=None))
         for at in range(0, source.shape[1], size):
             stream.put(make_chunk(audio={"voice": source[:, at : at + size]}, pinned_fps=None))
             stream.put(make_chunk(audio={"voice": source[:, :0]}, pinned_fps=None))
 
     await asyncio.to_thread(put_all)
-    await viewer.wait(len(viewer.frames) + 26)
+    await viewer.wait(len(viewer.frames) + round(50 * silent_s) + 26)
     viewer.subscription.close()
     return viewer
 
@@ -77,14 +85,17 @@ async def test_chunks_of_one_sample_are_a_tone_too(make_stream: MakeStream) -> N
     stream = make_stream(audio())
     viewer = Viewer(stream, "voice", Codec.OPUS)
     await viewer.wait(2)
+    silent_s = lead_s()
+    silence = np.zeros((1, round(48_000 * silent_s)), np.int16)
 
     def put_all() -> None:
+        stream.put(make_chunk(audio={"voice": silence}, pinned_fps=None))
         stream.put(make_chunk(audio={"voice": tone(48_000, 0.3)}, pinned_fps=None))
         for sample in tone(48_000, 0.05).T:
             stream.put(make_chunk(audio={"voice": sample[:, None]}, pinned_fps=None))
 
     await asyncio.to_thread(put_all)
-    await viewer.wait(len(viewer.frames) + 22)
+    await viewer.wait(len(viewer.frames) + round(50 * silent_s) + 22)
     first, last = heard(viewer.sound())
     assert (last - first) / 48_000 == pytest.approx(0.35, abs=0.015)
 
@@ -134,15 +145,15 @@ async def test_sound_stays_with_late_pictures(make_stream: MakeStream) -> None:
     for _ in range(3):
         stream.put(make_chunk({"main": plain((9, 9, 9), frames=3)}, {"voice": tone(48_000, 0.12)}))
         starts.append(len(eye.frames))
-        gone = CLOCK.now() + 0.3
-        await until(lambda gone=gone: CLOCK.now() > gone)  # type: ignore[misc]
+        gone = CLOCK.now() + 0.3 * strain()
+        await until(lambda gone=gone: CLOCK.now() > gone, 60)  # type: ignore[misc]
     sound = np.abs(ear.sound()[:, 0].astype(int))
     loud = envelope(ear.sound()) > LOUD
     assert sound.max() > 8000
     begins = np.flatnonzero(np.diff(loud.astype(int)) == 1) / 48_000 + ear.frames[0].presented_at
     shown = [eye.frames[at].presented_at for at in starts]
     for picture, heard_at in zip(shown[1:], begins[-2:], strict=True):
-        assert abs(heard_at - picture) < 0.04
+        assert abs(heard_at - picture) < 0.04 * strain()
 
 
 async def test_a_flush_is_silence_at_once(make_stream: MakeStream) -> None:
@@ -151,6 +162,7 @@ async def test_a_flush_is_silence_at_once(make_stream: MakeStream) -> None:
     await viewer.wait(2)
     stream.put(make_chunk(audio={"voice": tone(48_000, 5.0)}, pinned_fps=None))
     await viewer.wait(len(viewer.frames) + 10)
+    await asyncio.sleep(0)  # the loop may be behind
     flushed = len(viewer.frames)
     stream.flush()
     await viewer.wait(flushed + 10)
@@ -161,7 +173,7 @@ async def test_a_flush_is_silence_at_once(make_stream: MakeStream) -> None:
 async def test_a_late_listener_hears_what_is_on_now(make_stream: MakeStream) -> None:
     stream = make_stream(audio())
     stream.put(make_chunk(audio={"voice": tone(48_000, 0.3, pitch=440)}, pinned_fps=None))
-    stream.put(make_chunk(audio={"voice": tone(48_000, 1.0, pitch=880)}, pinned_fps=None))
+    stream.put(make_chunk(audio={"voice": tone(48_000, 5.0, pitch=880)}, pinned_fps=None))
     gone = CLOCK.now() + 0.4
     await until(lambda: CLOCK.now() > gone)
     viewer = Viewer(stream, "voice", Codec.OPUS)

@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.e2e.strain import strain
 from tests.unit.media.material import CLOCK, Viewer, audio, make_chunk, plain, video
 from tests.waiting import until
 
@@ -30,6 +32,10 @@ MakeStream = Callable[..., LiveStream]
 RED, GREEN, BLUE = (200, 30, 30), (30, 200, 30), (30, 30, 200)
 
 
+def is_past(when: float) -> bool:
+    return CLOCK.now() > when
+
+
 def close_to(seen: tuple[int, int, int], wanted: tuple[int, int, int], by: int = 25) -> bool:
     return all(abs(a - b) <= by for a, b in zip(seen, wanted, strict=True))
 
@@ -38,7 +44,7 @@ def assert_even(frames: list[EncodedFrame], ticks: int) -> None:
     """The frames are *ticks* apart; a busy machine may stretch a few gaps, nothing shrinks one."""
     gaps = sorted(b.timestamp - a.timestamp for a, b in itertools.pairwise(frames))
     assert gaps[0] >= ticks - 1
-    assert gaps[len(gaps) * 3 // 4] <= ticks + 1
+    assert gaps[int(0.75 * len(gaps) / strain())] <= ticks + 1
 
 
 @contextmanager
@@ -143,7 +149,7 @@ async def test_the_frames_of_a_chunk_leave_evenly(make_stream: MakeStream) -> No
     frames = await viewer.wait(24)
     assert_even(frames, 3750)
     late_s = [at - each.presented_at for at, each in zip(viewer.arrived, frames, strict=True)]
-    assert 0 <= min(late_s) < 1 / 24  # never early; how late they all are is for the benchmark
+    assert 0 <= min(late_s) < strain() / 24  # never early; the rest is for the benchmark
 
 
 async def test_one_encoder_serves_every_viewer(make_stream: MakeStream) -> None:
@@ -164,10 +170,10 @@ async def test_a_join_gets_the_last_picture_at_once_without_a_tick(make_stream: 
     await first.wait(1)
     late = Viewer(stream, "main", Codec.VP8)
     joined = CLOCK.now()
-    (frame, *_) = await late.wait(1, within=0.4)
+    (frame, *_) = await late.wait(1)
     assert frame.is_key
     assert frame.timestamp > first.frames[0].timestamp
-    assert frame.presented_at - joined < 0.2
+    assert frame.presented_at - joined < 0.2 * strain()
     assert close_to(late.colours()[0], BLUE)
 
 
@@ -186,10 +192,11 @@ async def test_a_flush_cuts_to_black_and_drops_what_is_queued(make_stream: MakeS
     viewer = Viewer(stream, "main", Codec.VP8)
     stream.put(make_chunk({"main": plain(RED, frames=50)}))
     await viewer.wait(2)
+    await asyncio.sleep(0)  # the loop may be behind
     stream.flush()
     flushed = len(viewer.frames)
     stream.put(make_chunk({"main": plain(GREEN, frames=2)}))
-    await until(lambda: close_to(viewer.colours()[-1], GREEN, 60), 5)
+    await until(lambda: close_to(viewer.colours()[-1], GREEN, 60))
     colours = viewer.colours()
     first_green = next(i for i, each in enumerate(colours) if close_to(each, GREEN, 60))
     assert first_green <= flushed + 2
@@ -227,7 +234,7 @@ async def test_a_new_rate_applies_to_what_is_queued(make_stream: MakeStream) -> 
     stream.put(make_chunk({"main": plain(RED, frames=20)}, pinned_fps=1.0))
     await viewer.wait(1)
     stream.set_fps(50)
-    frames = await viewer.wait(20, within=4)
+    frames = await viewer.wait(20)
     assert_even(frames[1:], 1800)
 
 
@@ -248,12 +255,12 @@ async def test_a_fast_model_keeps_its_rate_and_shows_a_change_within_two_frames(
     with model(stream, lambda _: plain(colour[0]), step_s=0.001, fps=15) as began:
         await viewer.wait(30)
         steps, seconds = len(began) - 10, began[-1] - began[9]
-        assert steps / seconds == pytest.approx(15, abs=1.5)  # a busy machine ends the count late
+        assert 13.5 / strain() < steps / seconds < 16.5
         colour[0], flipped = BLUE, CLOCK.now()
-        await until(lambda: CLOCK.now() > flipped + 0.3)
+        await until(partial(is_past, flipped + 0.3 * strain()), 60)
     changed = next(i for i, each in enumerate(viewer.colours()) if close_to(each, BLUE, 60))
     shown_since = sum(flipped < arrived <= viewer.arrived[changed] for arrived in viewer.arrived)
-    assert shown_since <= 2
+    assert shown_since <= 2 * strain()
 
 
 async def test_a_change_shows_within_one_chunk(make_stream: MakeStream) -> None:
@@ -262,9 +269,9 @@ async def test_a_change_shows_within_one_chunk(make_stream: MakeStream) -> None:
     with model(stream, lambda _: plain(colour[0], frames=12), step_s=0.02, fps=48):
         await viewer.wait(40)
         colour[0], flipped = BLUE, CLOCK.now()
-        await until(lambda: CLOCK.now() > flipped + 0.8)
+        await until(partial(is_past, flipped + 0.8 * strain()), 60)
     changed = next(i for i, each in enumerate(viewer.colours()) if close_to(each, BLUE, 60))
-    assert viewer.arrived[changed] - flipped < 12 / 48 + 0.1
+    assert viewer.arrived[changed] - flipped < 12 / 48 + 0.1 * strain()
     gaps = {b.timestamp - a.timestamp for a, b in itertools.pairwise(viewer.frames)}
     assert min(gaps) >= 1874
 
@@ -279,8 +286,8 @@ async def test_a_fast_model_on_a_slow_track_is_fresh_and_in_order(make_stream: M
     with model(stream, counter, step_s=1 / 60, fps=10) as began:
         frames = await viewer.wait(12)
         ages = [at - began[each.number] for at, each in zip(viewer.arrived, frames, strict=True)]
-    assert sorted(ages)[len(ages) // 2] < 0.1
-    assert max(ages[2:]) < 0.2
+    assert sorted(ages)[len(ages) // 2] < 0.1 * strain()
+    assert max(ages[2:]) < 0.2 * strain()
     assert [each.number for each in frames] == sorted(each.number for each in frames)
 
 
@@ -290,7 +297,7 @@ async def test_a_stalled_event_loop_costs_frames_not_the_stream(make_stream: Mak
     with model(stream, lambda _: plain(RED), step_s=0.001, fps=50):
         await viewer.wait(5)
         before = len(viewer.frames)
-        time.sleep(0.5)  # noqa: ASYNC251 - the stall is the test
+        time.sleep(0.5 * strain())  # noqa: ASYNC251 - the stall is the test
         await asyncio.sleep(0)
         assert len(viewer.frames) - before <= 9
         await viewer.wait(before + 20)
