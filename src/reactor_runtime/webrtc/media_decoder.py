@@ -53,6 +53,8 @@ class MediaDecoder:
 
     def put(self, frame: EncodedInput) -> bool:
         """Queue *frame*; ``False`` when the decoder is so far behind that it must start anew."""
+        if not frame.data:  # FFmpeg would take it for the end of the stream, and nothing after it
+            return True
         with self._arrived:
             if len(self._waiting) + 1 == self._waiting.maxlen:
                 self.dropped += len(self._waiting) + 1

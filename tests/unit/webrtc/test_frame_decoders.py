@@ -178,6 +178,19 @@ async def test_a_broken_frame_is_told_and_survived() -> None:
     await decoder.stop()
 
 
+@pytest.mark.parametrize("codec", list(Codec))
+async def test_a_frame_of_nothing_is_no_end(codec: Codec) -> None:
+    """FFmpeg takes an empty packet for the end of the stream, and nothing more after it."""
+    made = {Codec.VP8: "libvpx", Codec.H264: "libx264"}
+    data = sounds(1)[0] if codec is Codec.OPUS else pictures(made[codec], 1)[0]
+    collected = Collected()
+    decoder = collected.decoder(codec)
+    assert decoder.put(encoded(b""))
+    assert decoder.put(encoded(data))
+    await until(lambda: len(collected.frames) == 1)
+    await decoder.stop()
+
+
 async def test_a_stopped_decoder_delivers_nothing_more() -> None:
     collected = Collected()
     decoder = collected.decoder(Codec.VP8)
