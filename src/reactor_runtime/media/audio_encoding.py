@@ -4,6 +4,7 @@ Opened by the first sound that meets a viewer, closed when nobody has been subsc
 """
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.fan_out import FanOut
 from reactor_runtime.media.media_settings import MediaSettings
 from reactor_runtime.media.rendition import Rendition
-from reactor_runtime.media.sample_line import RATE
 from reactor_runtime.media.tap import Tap
 from reactor_runtime.media.timeline import Said
 from reactor_runtime.media.track_figures import TrackFigures
@@ -22,6 +22,8 @@ from reactor_runtime.media.track_figures import TrackFigures
 
 class AudioEncoding:
     """Encodes the sound of one track. Used by the lane's thread alone.
+
+    What was said of the sound may be forgotten by another: whoever touches it holds ``changed``.
 
     Attributes:
         track: Name of the output track.
@@ -92,17 +94,23 @@ class AudioEncoding:
         if self.tap is not None and self.tap.is_open:
             self._said.append(said)
 
-    def tap_off(self, samples: NDArray[np.int16], presented_at: float) -> None:
-        """Give its tap, if one is open, the packet of *samples* and what was said of it."""
-        ends_at, said = presented_at + len(samples) / RATE, list[Said]()
-        while self._said and self._said[0].time < ends_at:
-            said.append(self._said.popleft())
-        if self.tap is not None and self.tap.is_open:
-            self.tap.sound(presented_at, samples, said)
+    def take_said(self, until: float) -> Sequence[Said]:
+        """Remove and return what was said of sound that begins before *until*, monotonic s."""
+        taken = list[Said]()
+        while self._said and self._said[0].time < until:
+            taken.append(self._said.popleft())
+        return taken
 
     def forget_said(self) -> None:
         """Forget what was said of sound that no tap will get."""
         self._said.clear()
+
+    def tap_off(
+        self, samples: NDArray[np.int16], presented_at: float, said: Sequence[Said]
+    ) -> None:
+        """Give its tap, if one is open, the packet of *samples* and what was said of it."""
+        if self.tap is not None and self.tap.is_open:
+            self.tap.sound(presented_at, samples, said)
 
     def close(self) -> None:
         """Close the encoder, if it is open."""

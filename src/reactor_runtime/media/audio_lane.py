@@ -7,6 +7,7 @@ and a pause is silence. Nobody subscribed: nothing is encoded, the sound passes 
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,17 @@ from reactor_runtime.media.audio_encoding import AudioEncoding
 from reactor_runtime.media.lane import Lane, Work
 from reactor_runtime.media.pacer import Pacer
 from reactor_runtime.media.sample_line import RATE
+from reactor_runtime.media.timeline import Said
 
 _FAR_BEHIND = RATE // 2
+
+
+class _Packet(NamedTuple):
+    """The sound of one packet, and what was said of the sound that begins in it."""
+
+    encoding: AudioEncoding
+    samples: NDArray[np.int16]
+    said: Sequence[Said]
 
 
 class AudioLane(Lane):
@@ -57,8 +67,13 @@ class AudioLane(Lane):
         if here < self._position + PACKET_SAMPLES:
             return None
         position, self._position = self._position, self._position + PACKET_SAMPLES
+        until = self._presented_at(self._position)
         packets = [
-            (encoding, self._pacer.take_sound(encoding.track, position, PACKET_SAMPLES))
+            _Packet(
+                encoding,
+                self._pacer.take_sound(encoding.track, position, PACKET_SAMPLES),
+                encoding.take_said(until),
+            )
             for encoding in heard
         ]
         return partial(self._send, packets, position)
@@ -68,17 +83,17 @@ class AudioLane(Lane):
         said_due = self._pacer.timeline.unsaid.due
         if self._position is None:
             return (said_due,)
-        return (said_due, self._pacer.epoch + (self._position + PACKET_SAMPLES) / RATE)
+        return (said_due, self._presented_at(self._position + PACKET_SAMPLES))
+
+    def _presented_at(self, position: int) -> float:
+        return self._pacer.epoch + position / RATE
 
     def _send(
-        self,
-        packets: Sequence[tuple[AudioEncoding, NDArray[np.int16]]],
-        position: int,
-        loop: asyncio.AbstractEventLoop,
+        self, packets: Sequence[_Packet], position: int, loop: asyncio.AbstractEventLoop
     ) -> None:
-        presented_at = self._pacer.epoch + position / RATE
-        for encoding, samples in packets:
+        presented_at = self._presented_at(position)
+        for encoding, samples, said in packets:
             frame = encoding.encode(samples, position, presented_at)
             if frame is not None:
                 encoding.fan_out.post(frame, loop)
-            encoding.tap_off(samples, presented_at)
+            encoding.tap_off(samples, presented_at, said)
