@@ -13,9 +13,18 @@ from reactor_runtime.distributed.call_result import (
 )
 from reactor_runtime.distributed.crew import Crew
 from reactor_runtime.distributed.deadline import Deadline
-from reactor_runtime.distributed.frame_parts import NeedsRoom, Part, SlotGrant
+from reactor_runtime.distributed.frame_parts import NeedsRoom, Part
 from reactor_runtime.distributed.group_limits import GroupLimits
-from reactor_runtime.distributed.messages import Call, Exit, Launch, Place, Reply, Resume, Suspended
+from reactor_runtime.distributed.messages import (
+    Call,
+    Exit,
+    Launch,
+    Place,
+    Reply,
+    Resume,
+    SlotNews,
+    Suspended,
+)
 from reactor_runtime.distributed.parcel import Parcel, ParcelWriter
 from reactor_runtime.distributed.roll_call import CallFailed, RollCall
 from reactor_runtime.distributed.shared_frame_buffer import SharedFrameBuffer
@@ -76,7 +85,9 @@ class Conductor:
         """
         began = time.perf_counter()
         self._number, self._verb = self._number + 1, verb
-        self._crew.send(self._pack_call(verb))
+        parcel = self._pack_call(verb)
+        self._tell_of_slots()
+        self._crew.send(parcel)
         return self._gather(deadline, label, began)
 
     def resume(self, payload: object, deadline: Deadline, label: str = "") -> CallResult:
@@ -99,17 +110,17 @@ class Conductor:
         self._ring.close()
 
     def _pack_call(self, verb: Verb) -> Parcel:
-        grants: tuple[SlotGrant, ...] = ()
-        gone: tuple[int, ...] = ()
         try:
             self._slot = self._ring.take()
-            grants, files, gone = self._ring.news()
             kind, values = self._kind_of(verb), values_of(verb)
-            call = Call(self._number, kind, values, self._slot, grants, gone)
-            return self._writer.pack(call, files)
+            return self._writer.pack(Call(self._number, kind, values, self._slot))
         except Exception as error:
-            self._ring.tell_again(grants, gone)
             raise CallFailed(error, is_survivable=True) from error
+
+    def _tell_of_slots(self) -> None:
+        grants, files, gone = self._ring.news()
+        if grants or gone:
+            self._crew.send(self._writer.pack(SlotNews(grants, gone), files))
 
     def _kind_of(self, verb: Verb) -> int | tuple[int, type[Verb]]:
         known = self._kinds.get(type(verb))
@@ -185,9 +196,8 @@ class Conductor:
             self._slot = self._ring.room_for(needs, self._slot, used)
         except ReactorError as error:
             raise CallFailed(error) from error
-        grants, files, gone = self._ring.news()
-        place = Place(self._number, self._slot, grants, gone, offerer)
-        self._crew.send(self._writer.pack(place, files))
+        self._tell_of_slots()
+        self._crew.send(self._writer.pack(Place(self._number, self._slot, offerer)))
         return self._collect(deadline)
 
     def _agree(self, written: Iterable[Written]) -> Mapping[str, tuple[tuple[Written, ...], ...]]:

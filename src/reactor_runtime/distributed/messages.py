@@ -2,6 +2,7 @@
 
 One call is a ``Call`` to every rank and one ``Reply`` or ``Failure`` from each. In between there
 may be any number of ``Notice``, a round of ``Suspended`` and ``Resume``, and one of ``Place``.
+``SlotNews`` comes before what needs it: contents that cannot be read take nothing else with them.
 """
 
 from collections.abc import Callable
@@ -41,6 +42,19 @@ class Launch:
     log_level: str
 
 
+@dataclass(frozen=True, slots=True)
+class SlotNews:
+    """Frames go into other slots from now on; nobody answers.
+
+    Attributes:
+        grants: Slots that are new; their descriptors come with the message, in order.
+        gone: Slots that will not be used again.
+    """
+
+    grants: tuple[SlotGrant, ...]
+    gone: tuple[int, ...]
+
+
 class Call(NamedTuple):
     """Do a verb.
 
@@ -49,16 +63,12 @@ class Call(NamedTuple):
         kind: The verb's class: its number, and beside it the class until all ranks know it.
         values: The verb's fields.
         slot: Where frames go, ``None`` while there is no place.
-        grants: Slots that are new; their descriptors come with the message, in order.
-        gone: Slots that will not be used again.
     """
 
     number: int
     kind: "int | tuple[int, type[Verb]]"
     values: tuple[Any, ...]
     slot: int | None = None
-    grants: tuple[SlotGrant, ...] = ()
-    gone: tuple[int, ...] = ()
 
 
 class Resume(NamedTuple):
@@ -80,15 +90,11 @@ class Place:
     Attributes:
         number: The call's.
         slot: The larger slot.
-        grants: Slots that are new, as in ``Call``.
-        gone: Slots that will not be used again.
         takes_offers_of: The rank whose offered pixels are wanted, ``None`` for nobody's.
     """
 
     number: int
     slot: int
-    grants: tuple[SlotGrant, ...]
-    gone: tuple[int, ...]
     takes_offers_of: int | None = None
 
 
@@ -175,7 +181,7 @@ class Failure:
     made: Reply | None = None
 
 
-ToRank = Launch | Call | Resume | Place | Exit
+ToRank = Launch | SlotNews | Call | Resume | Place | Exit
 FromRank = Reached | Ready | Reply | Suspended | Notice | Failure
 
 

@@ -11,6 +11,7 @@ from reactor_runtime.distributed.messages import (
     Place,
     Reply,
     Resume,
+    SlotNews,
     Suspended,
     ToRank,
 )
@@ -96,8 +97,6 @@ class Rank:
         verb = make_verb(self._kinds[kind], call.values)
         self._call, self._verb, self._kind = call.number, verb, type(verb)
         self._line.begin()
-        for number in call.gone:
-            self.frames.retire(number)
         self.frames.begin(call.slot)
 
     def perform(self, worker: Any) -> object:
@@ -108,8 +107,6 @@ class Rank:
 
     def place(self, order: Place) -> None:
         """Write what waits for room into the slot of *order*, and answer."""
-        for number in order.gone:
-            self.frames.retire(number)
         with_offers = order.takes_offers_of == self.world.rank
         self.frames.place_waiting(order.slot, with_offers=with_offers)
         self.answer(None, 0.0)
@@ -135,8 +132,11 @@ class Rank:
 
     def receive(self) -> ToRank:
         """Wait for the group; end the process when it is gone."""
-        message, files = self._reader.unpack(self._line.receive())
-        if isinstance(message, Call | Place) and message.grants:
+        while True:
+            message, files = self._reader.unpack(self._line.receive())
+            if type(message) is not SlotNews:
+                return message  # type: ignore[no-any-return]  # a pickle's type is not known
             for grant, file in zip(message.grants, files, strict=True):
                 self.frames.adopt(grant, file)
-        return message  # type: ignore[no-any-return]  # a pickle's type is not known
+            for number in message.gone:
+                self.frames.retire(number)

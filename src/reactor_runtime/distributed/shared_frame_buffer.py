@@ -135,11 +135,6 @@ class SharedFrameBuffer:
         files = tuple(self._slots[grant.number].memory.descriptor for grant in grants)
         return grants, files, gone
 
-    def tell_again(self, grants: Iterable[SlotGrant], gone: Iterable[int]) -> None:
-        """Take back ``news`` that did not reach the ranks."""
-        self._news = [*grants, *self._news]
-        self._gone = [*gone, *self._gone]
-
     def close(self) -> None:
         """Let go of all slots; views that are still held stay whole. Idempotent."""
         for slot in self._slots.values():

@@ -7,6 +7,13 @@ import sys
 from typing import NoReturn
 
 
+class Unreadable:
+    """Can be sent, and cannot be made again where it arrives."""
+
+    def __reduce__(self) -> tuple[object, tuple[()]]:
+        return raises, ()
+
+
 class UnpicklableError(Exception):
     """Cannot be carried to another process."""
 

@@ -5,10 +5,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.process.distributed.faults import Unreadable
 from tests.process.distributed.traces import shared_blocks
 from tests.process.distributed.workers import SHAPE, Painter
 
-from reactor_runtime.distributed.shared_frame_buffer import MOST_SLOTS
+from reactor_runtime.distributed.shared_frame_buffer import FIRST_SLOTS, MOST_SLOTS
 from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.errors import FrameError, FramesHeldError, MemoryShortError, WorkerError
 
@@ -79,6 +80,24 @@ def test_held_chunks_stay_whole_until_there_is_no_slot(make_group: MakeGroup) ->
         del held[3]
         gc.collect()
         assert (group.generate(10, "leader") == 10).all()
+
+
+@pytest.mark.parametrize("size", [0, 100_000], ids=["in the channel", "in a block"])
+def test_a_session_that_ranks_cannot_read_takes_no_new_slot_with_it(
+    make_group: MakeGroup, size: int
+) -> None:
+    with make_group(Painter, frame_shape=SHAPE) as group:
+        held = [group.generate(index, "leader") for index in range(FIRST_SLOTS)]
+        with pytest.raises(WorkerError, match="a fault of the author"):
+            group.start_session((Unreadable(), "x" * size, np.zeros(size)))
+        assert group.healthy
+        assert (group.generate(9, "leader") == 9).all()
+        assert all((chunk == index).all() for index, chunk in enumerate(held))
+        longer = group.generate(1, ("leader", 11))
+        with pytest.raises(WorkerError, match="a fault of the author"):
+            group.start_session(Unreadable())
+        assert (group.generate(2, ("leader", 11)) == 2).all()
+        assert (longer == 1).all()
 
 
 def test_a_held_chunk_survives_growth(make_group: MakeGroup) -> None:

@@ -190,15 +190,6 @@ def test_a_slot_of_an_older_layout_is_given_up_when_its_reader_lets_go() -> None
     assert all(slot is not None for slot in [pair.ring.take()])
 
 
-def test_news_that_did_not_arrive_is_told_again() -> None:
-    ring = SharedFrameBuffer({"main": SHAPE})
-    ring.prepare()
-    grants, _, gone = ring.news()
-    ring.tell_again(grants, gone)
-    assert ring.news()[0] == grants
-    ring.close()
-
-
 def test_memory_that_is_not_there_is_refused_with_its_numbers() -> None:
     ring = SharedFrameBuffer({"main": (1 << 20, 4320, 7680, 3)})
     with pytest.raises(MemoryShortError, match="bytes of shared memory are needed"):
