@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import Iterator, Sequence
 
@@ -35,6 +36,7 @@ class HttpServer:
             timeout_graceful_shutdown=DRAIN_S,
         )
         self._server = _QuietServer(config)
+        logging.getLogger("uvicorn.error").addFilter(_is_news)
 
     async def serve(self, sockets: Sequence[socket.socket]) -> None:
         """Answer on *sockets* until ``stop``, then let open requests end within ``DRAIN_S``."""
@@ -68,3 +70,8 @@ class _QuietServer(uvicorn.Server):
         await self.on_tick(0)
         self.up.set()
         await self.stop_asked.wait()
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return whether *record* says more than whoever broke a response off has said already."""
+    return "returned without completing response" not in record.getMessage()

@@ -3,13 +3,17 @@
 import asyncio
 import contextlib
 import json
+import logging
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
+import pytest
+from tests.unit.recording.material import open_shelf, record
 
 from reactor_runtime.http.app import create_app
 from reactor_runtime.http.server_settings import ServerSettings
@@ -17,6 +21,8 @@ from reactor_runtime.http.stage import Stage
 from reactor_runtime.http_server import DRAIN_S, HttpServer
 from reactor_runtime.listening_socket import open_sockets
 from reactor_runtime.metrics import Metrics
+from reactor_runtime.recording.recording import Recording
+from reactor_runtime.recording.shelf import Shelf
 
 
 @dataclass
@@ -149,3 +155,30 @@ async def test_the_answer_names_no_server_software() -> None:
         headers, _, body = answer.partition(b"\r\n\r\n")
         assert b"uvicorn" not in headers.lower()
         assert json.loads(body)["state"] == "loading"
+
+
+@pytest.fixture
+def torn(tmp_path: Path) -> Iterator[tuple[Shelf, Recording]]:
+    """A recording of three segments, the second of which has been removed."""
+    with open_shelf(tmp_path / "shelf") as shelf:
+        recording = record(shelf, 6.0)
+        next(tmp_path.rglob("chunk_00001.m4s")).unlink()
+        yield shelf, recording
+
+
+async def test_a_clip_whose_rest_is_gone_ends_with_one_line(
+    torn: tuple[Shelf, Recording], caplog: pytest.LogCaptureFixture
+) -> None:
+    shelf, recording = torn
+    async with running() as it:
+        it.stage.recordings = shelf
+        path = f"/clips/file?session_id={recording.id}&start=0&end=5.9"
+        answer = await exchange(it.port, head(it.port, "GET", path))
+    start, _, content = answer.partition(b"\r\n\r\n")
+    assert start.startswith(b"HTTP/1.1 200")
+    assert content.startswith(recording.head)
+    assert f"content-length: {len(content)}".encode() not in start
+    told = [each for each in caplog.records if each.levelno >= logging.WARNING]
+    assert [each.exc_info for each in told] == [None]
+    assert "clip_broken_off" in told[0].getMessage()
+    assert recording.id not in caplog.text

@@ -7,6 +7,7 @@ starter gave it finds its recording, too, for whoever may ask for everything els
 import math
 import re
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -15,10 +16,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Send
 
 from reactor_runtime.http.body_limits import parse_as
 from reactor_runtime.http.byte_range import read_range
 from reactor_runtime.http.stage import Stage
+from reactor_runtime.log import get_logger
 
 if TYPE_CHECKING:  # the routes answer before media is loaded, and where nothing is recorded
     from reactor_runtime.recording.clip import Clip
@@ -31,6 +34,8 @@ _MOST_RETRY_S = 2
 _PIECE_BYTES = 64 * 1024
 
 _Result = TypeVar("_Result")
+
+log = get_logger(__name__)
 
 
 class ClipQuery(BaseModel):
@@ -101,7 +106,7 @@ class ClipRoutes:
         status = 200 if part is None else 206
         sent = wanted[:0] if request.method == "HEAD" else wanted
         content = _file(head, clip, self._shelf(), sent)
-        return StreamingResponse(content, status, headers, HEAD)
+        return _ClipFile(content, status, headers, HEAD)
 
     async def metadata(self, request: Request) -> Response:
         """Answer with what the author said of the clip's pictures, or 202 until it is all there."""
@@ -172,6 +177,19 @@ class ClipRoutes:
         return Clip(recording=recording, segments=segments)
 
 
+class _BrokenOffError(Exception):
+    """Raised when the rest of a clip is gone, and nobody can be told by a status any more."""
+
+
+class _ClipFile(StreamingResponse):
+    """The file of a clip. Where the rest is gone it ends too early, and its connection with it."""
+
+    async def stream_response(self, send: Send) -> None:
+        """Send what there is."""
+        with suppress(_BrokenOffError):
+            await super().stream_response(send)
+
+
 async def _file(head: bytes, clip: "Clip", shelf: "Shelf", wanted: range) -> AsyncIterator[bytes]:
     """Yield the bytes *wanted* of the clip's file; reads no other segment."""
     async for piece in _pieces(head[wanted.start : wanted.stop]):
@@ -180,7 +198,12 @@ async def _file(head: bytes, clip: "Clip", shelf: "Shelf", wanted: range) -> Asy
     for segment in clip.segments:
         here = range(max(wanted.start, start), min(wanted.stop, start + segment.film_bytes))
         if here:
-            content = await _read(clip.part, shelf, segment)
+            try:
+                content = await run_in_threadpool(clip.part, shelf, segment)
+            except OSError:
+                reason = "it was removed while it was being fetched"
+                log.warning("clip_broken_off", segment=segment.number, reason=reason)
+                raise _BrokenOffError from None
             async for piece in _pieces(content[here.start - start : here.stop - start]):
                 yield piece
         start += segment.film_bytes
