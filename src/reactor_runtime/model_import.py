@@ -21,7 +21,7 @@ from reactor_runtime.author_text import text_of
 from reactor_runtime.errors import ModelImportError
 from reactor_runtime.log import get_logger
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 
 _NAME = r"[^\W\d]\w*"
 _REF = re.compile(rf"({_NAME}(?:\.{_NAME})*):({_NAME}(?:\.{_NAME})*)")
@@ -67,7 +67,7 @@ def import_model_class(ref: str, folder: str | Path | None = None) -> type[Any]:
     _put_on_path(home)
     hidden = hidden_by_standard_library(home)
     if hidden:
-        _log.warning("module_hidden_by_standard_library", modules=hidden, folder=str(home))
+        log.warning("module_hidden_by_standard_library", modules=hidden, folder=str(home))
     _forget_namesakes(home)
     module = _import(ref, module_name, home, hidden)
     return _class_of(ref, module, class_name, home)

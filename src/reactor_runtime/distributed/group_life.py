@@ -21,7 +21,7 @@ from reactor_runtime.distributed.worker_process import WorkerProcess
 from reactor_runtime.errors import ReactorError, WorkerCrashed, WorkerError, WorkerGroupStateError
 from reactor_runtime.log import get_logger
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 _AT_REST: Final = (GroupState.READY, GroupState.SUSPENDED)  # no thread is in a call
 
 
@@ -255,7 +255,7 @@ class GroupLife:
             self._move(GroupEvent.BREAK)
             self._end(0.0)
             self._changed.notify_all()
-        _log.error("rank_died", rank=error.rank, phase=error.phase, exit_code=error.exit_code)
+        log.error("rank_died", rank=error.rank, phase=error.phase, exit_code=error.exit_code)
         if self._listeners.on_failure is not None:
             self._listeners.on_failure(error)
 

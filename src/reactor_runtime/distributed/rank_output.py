@@ -11,7 +11,7 @@ from reactor_runtime.distributed.rank_log import write_again
 from reactor_runtime.distributed.readiness import is_readable
 from reactor_runtime.log import get_logger
 
-_log = get_logger("rank")
+log = get_logger("rank")
 
 _READ: Final = 256 << 10
 _LONGEST_LINE: Final = 64 << 10  # bytes; a longer line is cut
@@ -124,7 +124,7 @@ class RankOutput:
             return
         if self._name == "stderr":
             self._tail.append(text)
-        _log.info("rank_output", stream=self._name, text=text, **extra)
+        log.info("rank_output", stream=self._name, text=text, **extra)
 
     def _finish(self) -> None:
         if self._rest:
@@ -136,7 +136,7 @@ class RankOutput:
         if self._dropped:
             dropped, self._dropped = self._dropped, 0
             extra = {"rank": self._rank, **self._fields()}
-            _log.warning("rank_output_dropped", stream=self._name, lines=dropped, **extra)
+            log.warning("rank_output_dropped", stream=self._name, lines=dropped, **extra)
 
 
 class _LineBudget:

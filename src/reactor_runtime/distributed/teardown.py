@@ -10,7 +10,7 @@ from reactor_runtime.distributed.orphan_guard import sweep
 from reactor_runtime.distributed.worker_process import WorkerProcess
 from reactor_runtime.log import get_logger
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 
 TERMINATE_S: Final = 0.5  # seconds a rank of a broken group has after SIGTERM
 KILL_S: Final = 5.0
@@ -45,14 +45,14 @@ def end_ranks(processes: Sequence[WorkerProcess], patience_s: float) -> dict[int
     endings = {p.rank: endings.get(p.rank, Ending.STUCK) for p in processes}
     for rank, ending in endings.items():
         if ending is Ending.STUCK:
-            _log.error("rank_cannot_be_killed", rank=rank)
+            log.error("rank_cannot_be_killed", rank=rank)
     return endings
 
 
 def end_descendants(mark: str) -> None:
     """End what the ranks started and left behind."""
     if count := sweep(mark):
-        _log.info("rank_descendants_killed", count=count)
+        log.info("rank_descendants_killed", count=count)
 
 
 def _wait_for(processes: Sequence[WorkerProcess], within_s: float) -> list[WorkerProcess]:

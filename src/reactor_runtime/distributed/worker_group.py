@@ -36,7 +36,7 @@ from reactor_runtime.distributed.verbs import (
 from reactor_runtime.errors import ReactorError
 from reactor_runtime.log import get_logger
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 
 
 class WorkerGroup:
@@ -202,7 +202,7 @@ class WorkerGroup:
         """
         chosen = secrets.randbelow(2**31) if seed is None else seed
         if seed is None:
-            _log.info("seed_drawn", seed=chosen)
+            log.info("seed_drawn", seed=chosen)
         self.call(StartSession(params, chosen))
         return chosen
 

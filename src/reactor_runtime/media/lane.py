@@ -17,7 +17,7 @@ from reactor_runtime.media.pacer import Pacer
 _JOIN_S = 2.0
 _AFTER_FAILURE_S = 0.1
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 
 Work = Callable[[asyncio.AbstractEventLoop], None]
 
@@ -64,7 +64,7 @@ class Lane(ABC):
         if self._thread.is_alive():
             self._thread.join(_JOIN_S)
         if self._thread.is_alive():
-            _log.error("media_thread_stuck", thread=self._thread.name)
+            log.error("media_thread_stuck", thread=self._thread.name)
 
     @abstractmethod
     def take(self, now: float) -> Work | None:
@@ -88,8 +88,8 @@ class Lane(ABC):
             try:
                 if (work := self._wait()) is not None:
                     work(self._loop)
-            except Exception:  # noqa: BLE001 - top of a thread: one frame is lost, not all
-                _log.exception("media_work_failed", thread=self._thread.name)
+            except Exception:  # top of a thread: one frame is lost, not all
+                log.exception("media_work_failed", thread=self._thread.name)
                 time.sleep(_AFTER_FAILURE_S)  # what failed may be due again at once
         for encoding in self._to_close:
             encoding.close()

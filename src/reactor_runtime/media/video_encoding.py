@@ -27,7 +27,7 @@ _LEAST_OF_ALL = 60_000  # of any rung
 _REOPEN_RATIO = 1.5
 _REOPEN_AFTER_S = 10.0
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 
 
 class VideoEncoding:
@@ -97,7 +97,7 @@ class VideoEncoding:
         self.fan_out.note_key()
         self._figures.dropped(1, "encoder_failed")
         if error.size != self._failed_size:  # one line, not one per picture
-            _log.error("encoder_failed", track=self._rendition.track, error=str(error))
+            log.error("encoder_failed", track=self._rendition.track, error=str(error))
         self._failed_size = error.size
 
     def _encode(self, shown: Shown, media_time: float) -> EncodedFrame:

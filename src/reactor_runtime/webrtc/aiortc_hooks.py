@@ -27,7 +27,7 @@ from reactor_runtime.webrtc.candidates import RemoteCandidate
 from reactor_runtime.webrtc.ice_servers import TurnServer
 from reactor_runtime.webrtc.message_budget import MessageBudget
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 AIORTC_RANGE = ((1, 14), (1, 17))  # tested: from, and below
 # Forward secrecy throughout; the peer's certificate decides between elliptic and RSA.
 _CIPHERS = (
@@ -303,7 +303,7 @@ class DtlsTransport(RTCDtlsTransport):
 def _report_failure(task: asyncio.Future[None]) -> None:
     """Log what a receiving task died of: nobody else asks for it."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("connection_broke", exc_info=(type(error), error, error.__traceback__))
+        log.error("connection_broke", exc_info=(type(error), error, error.__traceback__))
 
 
 class SctpTransport(RTCSctpTransport):

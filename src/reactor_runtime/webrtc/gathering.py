@@ -16,7 +16,7 @@ from reactor_runtime.log import get_logger
 from reactor_runtime.webrtc.aiortc_hooks import AgentSocket, IceAgent
 from reactor_runtime.webrtc.ice_servers import IceQueries, TurnServer
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 _RECEIVE_BUFFER_BYTES = 256 * 1024
 _SETTLE_S = 0.1  # after a first answer: interfaces without a way out never get one
 
@@ -133,10 +133,10 @@ async def _relayed(agent: IceAgent, server: TurnServer) -> list[Candidate]:
     try:
         return await agent.gather_relayed()
     except asyncio.CancelledError:
-        _log.warning("relay_not_granted", server=server.place, reason="no answer in time")
+        log.warning("relay_not_granted", server=server.place, reason="no answer in time")
         raise
     except (OSError, TransactionError) as error:
-        _log.warning("relay_not_granted", server=server.place, reason=str(error))
+        log.warning("relay_not_granted", server=server.place, reason=str(error))
         return []
 
 

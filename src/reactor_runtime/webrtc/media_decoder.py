@@ -11,7 +11,7 @@ from reactor_runtime.log import get_logger
 from reactor_runtime.loop_calls import call_soon
 from reactor_runtime.webrtc.frame_decoders import DecodedInput, EncodedInput, FrameDecoder
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 _STOP_S = 1.0
 
 
@@ -74,7 +74,7 @@ class MediaDecoder:
             async with asyncio.timeout(_STOP_S):
                 await self._stopped.wait()
         except TimeoutError:
-            _log.warning("inbound_decoder_stuck")
+            log.warning("inbound_decoder_stuck")
             return
         self._thread.join(_STOP_S)
 
@@ -84,7 +84,7 @@ class MediaDecoder:
                 for decoded in self._decoder.decode(frame, self._is_outdated):
                     self._hand_over(decoded)
             except (av.FFmpegError, ValueError) as error:
-                _log.debug("inbound_frame_broken", error=type(error).__name__)
+                log.debug("inbound_frame_broken", error=type(error).__name__)
                 call_soon(self._loop, self._on_broken)
         call_soon(self._loop, self._stopped.set)
 

@@ -22,7 +22,7 @@ from reactor_runtime.webrtc.rtcp_packets import (
 from reactor_runtime.webrtc.rung_control import LinkReport, RungControl
 from reactor_runtime.webrtc.sent_rate import SentRate
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 
 
 class OutboundMedia:
@@ -138,7 +138,7 @@ class OutboundMedia:
             if track.kind == "video":
                 track.footing.move_to(control.rung)
         if control.rung is not before:
-            _log.info("viewer_rung", client=self._client, rung=control.rung.value)
+            log.info("viewer_rung", client=self._client, rung=control.rung.value)
 
     def tick(self) -> None:
         """Send reports; to be called about once a second."""

@@ -24,7 +24,7 @@ from reactor_runtime.webrtc.session_offer import MediaSection
 from reactor_runtime.webrtc.web_rtc_settings import PlayoutDelay, WebRtcSettings
 from reactor_runtime.wire.channel import Channel
 
-_log = get_logger(__name__)
+log = get_logger(__name__)
 _MAX_HELD_FRAMES = 64
 _CURE = "let UDP through to this host, or set --public-address, --port-range or --turn"
 
@@ -151,7 +151,7 @@ class Peer(Connection):
         is_near = self.link.media.is_near
         if wish is PlayoutDelay.ALWAYS or (wish is PlayoutDelay.AUTO and is_near):
             self._media.show_at_once()
-        _log.info("connection_opened", client=self.client_id, near=is_near)
+        log.info("connection_opened", client=self.client_id, near=is_near)
         self._needs.listener.opened(self)
         if not self.has_control:  # a client of this kind never asks for its tracks
             for track in self._media.outputs:
@@ -164,7 +164,7 @@ class Peer(Connection):
         """Note that nothing came of the offer, and tell whoever can do something about it."""
         self.link.give_up(reason)
         if self._state is PeerState.CONNECTING and reason != PEER_LEFT:
-            _log.warning("connection_failed", client=self.client_id, reason=reason, cure=_CURE)
+            log.warning("connection_failed", client=self.client_id, reason=reason, cure=_CURE)
             self._needs.listener.failed(self, reason)
         self._end(reason, EndCause.LEFT if reason == PEER_LEFT else EndCause.NO_PATH)
 
@@ -172,7 +172,7 @@ class Peer(Connection):
         was, self._state = self._state, PeerState.CLOSED
         if was is PeerState.CLOSED:
             return
-        _log.info("connection_closed", client=self.client_id, reason=reason, was=was.value)
+        log.info("connection_closed", client=self.client_id, reason=reason, was=was.value)
         self._figures.publish(self._media)
         self._figures.note_end(cause, was_open=was is PeerState.OPEN)
         if was is PeerState.OPEN:
@@ -264,4 +264,4 @@ async def _release(media: PeerMedia, link: SecureLink, timeout_s: float) -> None
             await media.close()
             await link.close()
     except TimeoutError:
-        _log.warning("connection_closes_slowly")
+        log.warning("connection_closes_slowly")

@@ -4,7 +4,7 @@ import collections
 import datetime
 import math
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Annotated, Any, List, Literal, NewType, NotRequired, Optional, TypedDict, Union  # noqa: UP035
@@ -542,12 +542,6 @@ def test_a_float_that_arrives_is_finite(value: Any) -> None:
     except PayloadError:
         return
     assert math.isfinite(found)
-
-
-def test_binding_is_quick() -> None:
-    bind: Callable[..., Any] = CONTRACT.bind
-    for _ in range(1000):
-        bind("set_speed", {"speed": 3.0})
 
 
 class Moods(InputState):
