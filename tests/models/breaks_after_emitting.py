@@ -1,11 +1,11 @@
-"""Emits a picture, its own or one of parts, and raises in the same step."""
+"""Emits a picture, its own or one of parts, reports, and raises in the same step."""
 
 from typing import Any
 
 import numpy as np
 from tests.models.parts import Picture, flat
 
-from reactor_runtime import InputState, ReactorModel, Shard
+from reactor_runtime import InputState, ReactorModel, Shard, StepCompleted
 
 
 class BreakState(InputState):
@@ -26,4 +26,5 @@ class BreaksAfterEmitting(ReactorModel):
         elif state.is_shared or state.is_half:
             picture = Shard(np.array_split(picture, self.world_size)[self.rank], axis="height")
         await self.emit(Picture(main_video=picture))
+        await self.complete_step(StepCompleted(files={"a": b"1"}))
         raise ValueError("after the picture")

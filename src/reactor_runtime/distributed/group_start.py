@@ -16,7 +16,7 @@ from reactor_runtime.distributed.anonymous_memory import make_anonymous_file
 from reactor_runtime.distributed.class_reference import ClassReference
 from reactor_runtime.distributed.crew import Spawn
 from reactor_runtime.distributed.messages import Launch
-from reactor_runtime.distributed.parcel import ParcelWriter
+from reactor_runtime.distributed.parcel import try_to_carry
 from reactor_runtime.distributed.process_group import GroupMembership, HostedStore
 from reactor_runtime.distributed.rank_environment import GroupEnvironment, with_our_package
 from reactor_runtime.distributed.rank_log import wanted_level
@@ -147,15 +147,12 @@ def check_arguments(arguments: Mapping[str, Any]) -> None:
         WorkerGroupRefusedError: One of them cannot.
     """
     for name, value in arguments.items():
-        writer = ParcelWriter()
         try:
-            writer.pack(value)
+            try_to_carry(value)
         except Exception as error:
             what = f"argument {name!r} cannot be carried to a rank: {text_of(error)}"
             cure = "pass plain values, and functions from the top level of a module"
             raise WorkerGroupRefusedError(what, cure) from error
-        finally:
-            writer.close()
 
 
 def this_machine() -> Machine:

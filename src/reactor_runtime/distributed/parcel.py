@@ -42,6 +42,15 @@ MAIN_ALIAS: Final = "__reactor_main__"  # the name under which a rank imports th
 _ALIAS_BYTES: Final = MAIN_ALIAS.encode()
 
 
+def try_to_carry(value: object) -> None:
+    """Find out whether *value* can be put into a parcel; arrays are not copied.
+
+    Raises:
+        Exception: Whatever its contents raise when they are pickled.
+    """
+    pickle.dumps(value, pickle.HIGHEST_PROTOCOL, buffer_callback=lambda _: None)
+
+
 class Parcel(NamedTuple):
     """One message of a socket pair.
 

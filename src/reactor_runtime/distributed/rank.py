@@ -15,7 +15,7 @@ from reactor_runtime.distributed.messages import (
     Suspended,
     ToRank,
 )
-from reactor_runtime.distributed.parcel import ParcelReader
+from reactor_runtime.distributed.parcel import ParcelReader, try_to_carry
 from reactor_runtime.distributed.rank_line import RankLine
 from reactor_runtime.distributed.slot_writer import SlotWriter
 from reactor_runtime.distributed.verbs import Verb, make_verb
@@ -61,6 +61,10 @@ class Rank:
     def post(self, payload: object) -> None:
         """Say something to the group, from any thread, in or between calls."""
         self._line.say(payload)
+
+    def try_to_carry(self, value: object) -> None:
+        """Raise what answering with *value* would raise."""
+        try_to_carry(value)
 
     def suspend(self, payload: object) -> Any:
         """Interrupt the running verb on all ranks until the group resumes it.

@@ -19,7 +19,7 @@ class ChunkInFlight:
         outlet: Where chunks go.
         clock: The time.
         on_landed: Called, on another thread, when a chunk is in the queue or will never be.
-        is_beside: Whether it is; else it lands before ``start`` returns.
+        is_beside: Whether it is; else it lands before ``take`` returns.
 
     Attributes:
         took_s: Seconds that the last conversion took.

@@ -20,7 +20,7 @@ from reactor_runtime.host.live_session import LiveSession
 from reactor_runtime.host.occupancy import Occupancy
 from reactor_runtime.host.pool_parts import PoolParts
 from reactor_runtime.host.rank_calls import RankCalls
-from reactor_runtime.host.rank_messages import Report, SessionClosed, SessionFailed, StepResult
+from reactor_runtime.host.rank_messages import RankReply, Report, SessionClosed, StepResult
 from reactor_runtime.host.rank_model import ApplyEvents, EndModel, FailSession, RunStep
 from reactor_runtime.host.rank_report_teller import told_cause
 from reactor_runtime.log import get_logger
@@ -124,9 +124,7 @@ class PoolPump:
         result = own.calls.call(verb)
         replies = result.payloads
         self._is_asking = all(reply.is_asking for reply in replies)
-        reports = [*replies[0].reports]
-        if isinstance(verb, FailSession):  # it was told before the ranks were
-            reports = [each for each in reports if not isinstance(each, SessionFailed)]
+        reports = replies[0].reports
         is_recorded = any(isinstance(report, StepReport) for report in reports)
         if not is_recorded:
             self._tell(reports)
@@ -180,7 +178,7 @@ class PoolPump:
             return
         own.calls.is_warm = True
         step = result.payloads[0].step or StepResult()
-        shown = any(reply.step and reply.step.shown for reply in result.payloads)
+        shown = _have_shown(result.payloads)
         if not shown:
             self._not_before = own.clock.now() + IDLE_PAUSE_S
         if not step.refused:
@@ -192,11 +190,14 @@ class PoolPump:
     ) -> None:
         """End the session, on ranks that all raised alike; others are lost."""
         own = self._own
+        made = () if error.made is None else error.made.payloads
         if error.made is not None:
             with suppress(FrameError, RankDesync):  # half an Output: what raised says more
                 self._room_s = own.stage.show(error.made, began)
             own.stage.in_flight.settle()
-        self._report(session, turn, began, StepResult(error=error.kind), idle=True)
+        step = (made[0].step if made else None) or StepResult()
+        step = step._replace(error=error.kind)
+        self._report(session, turn, began, step, idle=not _have_shown(made))
         if not own.group.healthy or len(error.ranks) < own.group.world_size:
             own.group.abandon(error)
             raise error
@@ -230,6 +231,10 @@ class PoolPump:
                 ranks=ranks,
             )
         )
+
+
+def _have_shown(replies: Sequence[RankReply]) -> bool:
+    return any(reply.step and reply.step.shown for reply in replies)
 
 
 def timing_of(calls: RankCalls, copy_s: float, room_s: float) -> RankTiming:

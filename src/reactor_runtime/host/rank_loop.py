@@ -40,7 +40,7 @@ class RankLoop:
         self._orders: asyncio.Queue[Given | None] = asyncio.Queue()
         self._body: Body
         self._life: SessionLife
-        self._failure: BaseException | None = None
+        self._came_to: StepResult | None = None  # the last step
         self._digests: Callable[[], Mapping[str, str]] | None = None
 
     def give(self, order: Order) -> "asyncio.Future[RankReply]":
@@ -101,37 +101,26 @@ class RankLoop:
         Raises:
             Exception: What the body raised; ``fail`` then ends the session.
         """
-        parts = self._own.parts
+        parts, self._came_to = self._own.parts, None
         self._own.take_in(frames)
         parts.turns.hand_out(Step(turn=turn, began=parts.clock.now(), apply_s=0.0))
         while parts.turns.state is BodyState.STEPPING:
             parts.changed.clear()
             await _outlast(parts.changed.wait())
         step, parts.turns.step = parts.turns.step, None
-        self._failure = self._body.take_failure()
-        if self._failure is not None:
-            raise self._failure
-        if step is None:
-            return self._reply()
-        report = step.report
-        return self._reply(
-            StepResult(
-                refused=step.refused,
-                shown=step.shown,
-                error=error_text(report),
-                files={name: bytes(content) for name, content in report.files.items()},
-            )
-        )
+        if step is not None:
+            self._came_to = _result_of(step)
+        if (failure := self._body.take_failure()) is not None:
+            raise failure
+        return self._reply(self._came_to)
 
     def salvage(self) -> RankReply:
-        """Return what a step that raised had emitted before."""
-        return RankReply(outputs=self._own.emitter.take())
+        """Return what a step that raised had emitted and reported before."""
+        return RankReply(outputs=self._own.emitter.take(), step=self._came_to)
 
     async def fail(self) -> RankReply:
-        """End the session whose step raised on every rank."""
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            await self._life.fail(FailureKind.STEP, failure)
+        """End the session whose step failed on every rank, here or on the way to the host."""
+        await self._life.fail_silently()
         return self._reply()
 
     async def end(self, reason: str) -> RankReply:
@@ -182,6 +171,16 @@ class RankLoop:
             is_asking=own.parts.turns.state is BodyState.ASKING,
             digests=self._digests() if self._digests is not None else {},
         )
+
+
+def _result_of(step: Step) -> StepResult:
+    report = step.report
+    return StepResult(
+        refused=step.refused,
+        shown=step.shown,
+        error=error_text(report),
+        files={name: bytes(content) for name, content in report.files.items()},
+    )
 
 
 async def _outlast(waiting: Awaitable[object]) -> None:

@@ -74,7 +74,7 @@ class RankModel:
         self._is_idle = False
 
     def salvage(self) -> RankReply:
-        """Return what the last order had emitted before it raised."""
+        """Return what the last step had emitted and reported before it raised."""
         return self._rank_loop.salvage()
 
     def leave(self) -> None:
@@ -141,13 +141,13 @@ class RunStep(Verb):
 
     @staticmethod
     def salvage(worker: RankModel) -> RankReply:
-        """Return what the step had emitted before it raised."""
+        """Return what the step had emitted and reported before it raised."""
         return worker.salvage()
 
 
 @dataclass(frozen=True, slots=True)
 class FailSession(Verb):
-    """End the session whose step raised on every rank."""
+    """End the session whose step failed on every rank."""
 
     phase: ClassVar[str] = "end_session"
 

@@ -106,7 +106,7 @@ class RankParts:
         gate = Gate(queue)
         reports = RankReports(rank.post, is_leader=rank.world.is_leader)
         shown = {t.name: t for t in contract.tracks if t.direction is TrackDirection.OUT}
-        emitter = RankEmitter(rank.frames, shown, world=rank.world, gate=gate, post=rank.post)
+        emitter = RankEmitter(rank, shown, gate=gate)
         buffers: dict[str, InputBuffer] = {}
         inbound = InboundFrames(buffers, is_expected=lambda: True, on_unread=reports.unread)
 

@@ -45,6 +45,10 @@ class RankSeat(Protocol):
         """Say something to whoever listens to the leader, from any thread."""
         ...
 
+    def try_to_carry(self, value: object) -> None:
+        """Raise, whatever it is, what keeps *value* from whoever is told of emissions."""
+        ...
+
     def suspend(self, payload: object) -> Any:
         """Return the answer to what every rank asks for at this place."""
         ...

@@ -57,6 +57,10 @@ class SessionLife:
     async def fail(self, kind: FailureKind, error: BaseException) -> None:
         """End the live session because of *error*: tell, clean up, in this order."""
         self._report(kind, error)
+        await self.fail_silently()
+
+    async def fail_silently(self) -> None:
+        """End the live session because of an error that has been told."""
         await self._close_gate()
         await self._finish("error")
 

@@ -45,7 +45,8 @@ class TrackPayload:
     Attributes:
         array: The frames or samples.
         metadata: One value, or (a list or tuple, where *array* has a frames axis) one per frame; of
-            a sound one value. JSON has a form for it, in memory, or it is not recorded.
+            a sound one value. JSON has a form for it, in memory, or it is not recorded; on ranks
+            it can be pickled, or it is refused.
     """
 
     array: Any

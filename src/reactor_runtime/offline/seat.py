@@ -33,6 +33,9 @@ class OfflineSeat:
         """Pass on what the leader says."""
         self._hear(payload)
 
+    def try_to_carry(self, value: object) -> None:
+        """Do nothing: what a rank emits is shown in its own process."""
+
     def suspend(self, payload: object) -> Agreed | InputGiven:
         """Answer what the model waits for.
 

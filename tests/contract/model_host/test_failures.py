@@ -11,7 +11,7 @@ import pytest
 from tests.contract.model_host.conftest import Serve, pools_only
 from tests.contract.model_host.recording_outlet import Closed, Shown
 from tests.contract.model_host.stage import Stage
-from tests.models import gives_wrong_things, returns_wrong_things
+from tests.models import gives_wrong_things, returns_wrong_things, says_odd_things
 from tests.waiting import until
 
 from reactor_runtime.errors import HostClosedError
@@ -247,6 +247,8 @@ async def test_what_a_step_emitted_before_it_raised_is_shown(
     (shown,), (failure,) = stage.outlet.of(Shown), stage.outlet.of(HostFailure)
     assert (shown.video["main_video"] == 5).all()
     assert failure.message == "ValueError"
+    report = stage.outlet.of(StepReport)[-1]  # and what it reported is kept
+    assert (report.files, report.error, report.idle) == ({"a": b"1"}, "ValueError", False)
 
 
 @pools_only
@@ -258,3 +260,24 @@ async def test_half_a_picture_of_a_step_that_raised_hides_not_what_it_raised(ser
     await stage.closed()
     (failure,) = stage.outlet.of(HostFailure)
     assert failure.message == "ValueError"
+
+
+@pools_only
+@pytest.mark.parametrize(("way", "told"), [("local", "FrameError"), ("unreadable", "ValueError")])
+async def test_metadata_that_cannot_leave_its_rank_ends_the_session_that_has_it(
+    serve: Serve, way: str, told: str
+) -> None:
+    stage = await serve("says_odd_things")
+    stage.open()
+    await stage.shown()
+    await stage.ask("set_way", way=way)
+    await stage.closed()
+    (failure,) = stage.outlet.of(HostFailure)
+    assert failure.message == told
+    if way == "local":
+        assert "track 'main_video': its metadata cannot leave its rank: " in failure.cause
+        assert failure.cause.endswith(f"(says_odd_things.py:{line_of(says_odd_things, way)})")
+    if not failure.fatal:
+        stage.open("s2")
+        await stage.outlet.more(Shown)
+        assert stage.outlet.of(Closed) == [Closed("s1")]

@@ -1,0 +1,29 @@
+"""Metadata that cannot leave its process, or cannot be read in another."""
+
+from typing import Any
+
+from tests.models.parts import Picture, flat
+
+from reactor_runtime import InputState, ReactorModel, TrackPayload
+
+
+def fail() -> None:
+    raise ValueError("it cannot be read")
+
+
+class Unreadable:
+    def __reduce__(self) -> tuple[object, tuple[()]]:
+        return fail, ()
+
+
+class OddState(InputState):
+    way: str = ""
+
+
+class SaysOddThings(ReactorModel):
+    state: OddState
+
+    async def generate(self, state: OddState) -> None:
+        way, state.way = state.way, ""
+        odd: Any = {"": None, "local": lambda: None, "unreadable": Unreadable()}[way]
+        await self.emit(Picture(main_video=TrackPayload(flat(5), odd)))  # local
