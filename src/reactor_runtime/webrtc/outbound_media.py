@@ -70,6 +70,8 @@ class OutboundMedia:
     def handle(self, part: RtcpPacket) -> None:
         """Take what the peer says of what it is sent."""
         now = self._clock.now()
+        if self._control is not None:
+            self._control.note_heard(now)
         if isinstance(part, SenderReport | ReceiverReport):
             self._note_blocks(part.blocks, now)
         elif isinstance(part, BitrateEstimate):

@@ -4,6 +4,7 @@
 |---|---|
 | a full backlog; a third of the packets lost | down at once |
 | two reports in a row with a tenth lost, or packets held up and its estimate short | down |
+| one with a tenth lost, where they come seldom: it tells of as long a time | down |
 | quiet for 2 s, or 3 s where the last attempt failed | a probe |
 | a probe that nothing was lost or held up in | up |
 
@@ -14,7 +15,7 @@ an argument.
 
 from collections import deque
 from dataclasses import dataclass
-from statistics import median_low
+from statistics import median
 
 from reactor_runtime.media.rung import Rung
 
@@ -23,7 +24,7 @@ _SEVERE_LOSS, _LOSS, _SLIGHT_LOSS = 0.3, 0.1, 0.02
 _HELD_UP_S, _LONG_HELD_UP_S = 0.25, 0.5
 _PROBE_LOSS, _PROBE_HELD_UP_S = 0.08, 0.12
 _STRIKES = 2
-_OUTAGE_S = 2.5  # without a report, where one usually comes each second
+_OUTAGE_S = 2.5  # without any RTCP, where a report usually comes each second
 _USUAL_REPORTS, _USUAL_GAP_S = 5, 1.0  # GStreamer's come each 2 to 7 s
 _AFTER_OUTAGE_S = 2.0  # reports tell of the outage, not of the rate
 _SHORTAGE_S = 3.0  # an estimate that fell counts for so long
@@ -88,6 +89,10 @@ class RungControl:
         progress = min(1.0, (now - self._probe.began_at) / _RAMP_S)
         return float(ratio**progress) - 1.0
 
+    def note_heard(self, now: float) -> None:
+        """Note that the viewer has sent RTCP, whatever it says: its network is not away."""
+        self._line.hear(now)
+
     def note_report(self, report: LinkReport, now: float) -> None:
         """Take a receiver report."""
         has_said = self._line.note(report, now)
@@ -99,7 +104,8 @@ class RungControl:
         if report.loss < _LOSS and not self._line.is_congested(report, now):
             self._strikes = 0
             return
-        self._strikes += 1
+        tells_long = report.loss >= _LOSS and self._line.usual_gap_s >= _STRIKES * _USUAL_GAP_S
+        self._strikes += _STRIKES if tells_long else 1
         self._quiet_since = now
         self._fail_probe(now)
         if report.loss >= _SEVERE_LOSS or self._strikes >= _STRIKES:
@@ -177,28 +183,37 @@ class _Line:
         self._base_s: float | None = None
         self._reported_at: float | None = None
         self._gaps: deque[float] = deque(maxlen=_USUAL_REPORTS)
+        self._heard_at: float | None = None
+        self._was_away = False
         self._deaf_until = _NEVER
         self._estimate: float | None = None
         self._short_until = _NEVER
 
+    def hear(self, now: float) -> None:
+        """Take a sign of life: after an outage the next report, and more, are of that."""
+        if self._heard_at is not None:
+            limit_s = _OUTAGE_S * max(_USUAL_GAP_S, self.usual_gap_s)
+            if now - self._heard_at > limit_s:
+                self._was_away, self._deaf_until = True, now + _AFTER_OUTAGE_S
+        self._heard_at = now
+
     def note(self, report: LinkReport, now: float) -> bool:
         """Take a report, and return whether it says anything of the rate."""
+        self.hear(now)
         if self._reported_at is not None:
-            gap = now - self._reported_at
-            if gap > _OUTAGE_S * max(_USUAL_GAP_S, self.usual_gap_s):
-                self._deaf_until = now + _AFTER_OUTAGE_S
-            self._gaps.append(gap)
+            self._gaps.append(now - self._reported_at)
         self._reported_at = now
         trip = report.round_trip_s
         if trip is not None:
             base = trip if self._base_s is None else self._base_s
             self._base_s = min(trip, base + _BASE_GROWTH * (trip - base))
-        return now >= self._deaf_until
+        was_away, self._was_away = self._was_away, False
+        return not was_away and now >= self._deaf_until
 
     @property
     def usual_gap_s(self) -> float:
         """Seconds from one report to the next, mostly: an outage now and then does not count."""
-        return median_low(self._gaps) if self._gaps else _USUAL_GAP_S
+        return median(self._gaps) if self._gaps else _USUAL_GAP_S
 
     def _held_up_s(self, report: LinkReport) -> float:
         if report.round_trip_s is None or self._base_s is None:

@@ -109,6 +109,40 @@ def test_a_network_that_was_away_says_nothing_of_the_rate() -> None:
     assert link.is_on(Rung.TOP)
 
 
+def test_who_asks_for_key_frames_was_not_away_though_its_report_is_late() -> None:
+    """As GStreamer begins: two reports at once, then one each four to eight seconds."""
+    link = Link()
+    link.report(GOOD)
+    for at_s in (0.4, 4.6):
+        link.control.note_report(GOOD, 101.0 + at_s)
+    for quarter in range(20, 48):
+        link.control.note_heard(101.0 + quarter / 4)
+    link.control.note_report(BROKEN, 101.0 + 12.5)
+    assert link.is_on(Rung.LOW)
+
+
+def test_an_outage_ends_with_the_first_sign_of_life_and_the_next_report_is_of_it() -> None:
+    link = Link()
+    link.report(*[GOOD] * 5)
+    link.control.note_heard(link.now + 5.0)
+    link.control.note_report(BROKEN, link.now + 5.2)
+    link.control.note_report(BROKEN, link.now + 6.2)
+    assert link.is_on(Rung.TOP)
+    link.control.note_heard(link.now + 12.0)
+    link.control.note_report(BROKEN, link.now + 14.1)
+    assert link.is_on(Rung.TOP)
+    link.control.note_report(BROKEN, link.now + 15.1)
+    assert link.is_on(Rung.LOW)
+
+
+def test_one_lossy_report_is_enough_of_who_reports_seldom() -> None:
+    control = RungControl(can_pad=False)
+    for number in range(3):
+        control.note_report(GOOD, 100.0 + 4.0 * number)
+    control.note_report(LOSSY, 112.0)
+    assert control.rung is Rung.LOW
+
+
 @pytest.mark.parametrize("gap_s", [1.0, 2.6, 4.0, 7.0])
 @pytest.mark.parametrize("can_pad", [True, False])
 def test_a_viewer_that_reports_seldom_falls_and_climbs_all_the_same(
