@@ -53,6 +53,8 @@ class Crew:
             self._selector = selectors.DefaultSelector()  # its data is what to do
             unless_made.callback(self._selector.close)
             self._bell = _Bell()
+            unless_made.callback(self._bell.close)
+            self._watch(self._bell, self._hear_bell)
             unless_made.pop_all()
         self._is_over = False
         self._thread: threading.Thread | None = None
@@ -111,7 +113,6 @@ class Crew:
         self, spawns: Sequence[Spawn], begun: threading.Event, problems: list[Exception]
     ) -> None:
         try:
-            self._watch(self._bell, self._hear_bell)
             for spawn in spawns:
                 self._adopt(spawn(self.inbox.answers_file))
             self._guard = GuardProcess(self._mark)

@@ -1,7 +1,9 @@
 """Starts out of the ordinary: a long import path, no open files left, a bad environment."""
 
+import errno
 import os
 import resource
+import selectors
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -61,6 +63,21 @@ def test_a_start_without_open_files_leaves_nothing(make_group: MakeGroup, but: i
         group.start()
     group.shutdown()
     assert (group.state, group.pids) == ("shut down", ())
+    assert open_files() == before
+
+
+def test_a_start_without_room_to_watch_files_leaves_nothing(
+    make_group: MakeGroup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: selectors.DefaultSelector, *file: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")  # epoll's word for too many
+
+    group = make_group(Painter)
+    before = open_files()
+    monkeypatch.setattr(selectors.DefaultSelector, "register", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        group.start()
+    group.shutdown()
     assert open_files() == before
 
 
