@@ -43,7 +43,7 @@ class Cutter:
     def __init__(self, chunk_s: float) -> None:
         self._chunk_s = chunk_s
         self._fragments: list[Fragment] = []
-        self._notes: list[tuple[float, str]] = []
+        self._notes: list[tuple[float, bytes]] = []
         self._has_warned = False
 
     def note(self, note: Note) -> None:
@@ -54,7 +54,7 @@ class Cutter:
         try:
             text, reason = note.as_json(_MAX_NOTE_BYTES), ""
         except NotJsonError as error:
-            text, reason = "", error.reason
+            text, reason = b"", error.reason
         held = sum(len(each) for _, each in self._notes)
         if not reason and held + len(text) > _MAX_NOTES_BYTES:
             reason = "comes with too much more of its kind"
@@ -84,7 +84,7 @@ class Cutter:
             start_s=fragments[0].start_s,
             end_s=end_s,
             film=b"".join(each.film for each in fragments),
-            notes=f"[{','.join(notes)}]".encode() if notes else b"",
+            notes=b"[%b]" % b",".join(notes) if notes else b"",
         )
 
     def clear(self) -> None:

@@ -21,11 +21,11 @@ class Note:
     track: str
     value: Any
 
-    def as_json(self, most: int) -> str:
-        """Return it as a JSON object, its value in *most* characters.
+    def as_json(self, most: int) -> bytes:
+        """Return it as a JSON object, its value in *most* bytes.
 
         Raises:
             NotJsonError: Its value has no such form.
         """
         place = f'"time": {round(self.at_s, 6)}, "track": {json.dumps(self.track)}'
-        return f'{{{place}, "value": {whole_json(self.value, most)}}}'
+        return f'{{{place}, "value": {whole_json(self.value, most)}}}'.encode()
