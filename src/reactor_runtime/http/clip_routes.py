@@ -109,7 +109,7 @@ class ClipRoutes:
         return _ClipFile(content, status, headers, HEAD)
 
     async def metadata(self, request: Request) -> Response:
-        """Answer with what the author said of the clip's pictures, or 202 until it is all there."""
+        """Answer with what the author said beside the clip, or 202 until it is all there."""
         clip = self._clip(request)
         if isinstance(clip, Response):
             return clip

@@ -1,7 +1,7 @@
 """SegmentFiles: where the segments of recordings lie on disk.
 
     <folder>/<recording>/chunk_00000.m4s     pictures and sound
-                         chunk_00000.json    metadata of its pictures, if they have any
+                         chunk_00000.json    metadata of what it shows, if there is any
 
 Every name is ours alone.
 """

@@ -1,4 +1,4 @@
-// What the model said beside the pictures that are shown: one line for each track that has some.
+// What the model said beside what is shown and heard: one line for each track that has some.
 
 import { h } from "./element.js";
 
