@@ -2,6 +2,7 @@
 
 import logging
 import time
+import traceback
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -83,6 +84,37 @@ async def test_one_rank_ends_the_session_and_the_host(
     assert reply.error_code == (None if is_applied else "session_ended")
     assert f"rank {rank}" in caplog.text or f"ranks=[{rank}]" in caplog.text
     assert "secret" not in failure.message
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        (
+            "fail",
+            "the ranks went different ways in command 'now': rank 0 went well; rank 1 raised "
+            "ValueError: a secret detail (goes_astray.py:16)",
+        ),
+        ("refuse", "in command 'now': rank 0 went well; rank 1 refused with 'not_here'"),
+        ("hang", "rank 1 did not answer command 'now' within 2 s"),
+        ("kill", "rank 1 died during command 'now' (killed by SIGKILL)"),
+    ],
+)
+async def test_what_one_rank_did_in_a_command_is_told(
+    serve: Serve, caplog: pytest.LogCaptureFixture, way: str, words: str
+) -> None:
+    stage = await serve("goes_astray")
+    stage.open()
+    await stage.shown()
+    with caplog.at_level(logging.ERROR):
+        stage.call("now", way=way, rank=1)
+        failure = await failure_of(stage)
+    assert words in failure.cause
+    if way == "fail":
+        (logged,) = [each for each in caplog.records if "host_failed" in each.getMessage()]
+        text = "".join(traceback.format_exception(logged.exc_info[1])) if logged.exc_info else ""
+        assert "on rank 1:" in text
+        assert 'raise ValueError("a secret detail")' in text
+        assert "/reactor_runtime/" not in text
 
 
 async def test_a_command_that_waits_for_one_after_it_is_shown_where_it_waits(

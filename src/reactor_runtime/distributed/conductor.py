@@ -156,7 +156,7 @@ class Conductor:
         assert self._verb is not None
         own_s = self._verb.settle_s
         settle_s = self._limits.settle_s if own_s is None else own_s
-        roll = RollCall(self._crew, self._verb.phase)
+        roll = RollCall(self._crew, self._verb.label)
         answers = roll.collect(deadline, self._verb.on_error, settle_s)
         for answer in answers:
             if answer.number != self._number:
@@ -208,7 +208,7 @@ class Conductor:
 
     @property
     def _phase(self) -> str:
-        return self._verb.phase if self._verb is not None else ""
+        return self._verb.label if self._verb is not None else ""
 
     def _desync(self, reason: str, odd: list[bool]) -> CallFailed:
         ranks = tuple(rank for rank, is_odd in enumerate(odd) if is_odd)

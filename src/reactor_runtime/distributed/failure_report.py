@@ -3,6 +3,8 @@
 import io
 import pickle
 import traceback
+from pathlib import Path
+from types import TracebackType
 
 from reactor_runtime.author_text import text_of
 from reactor_runtime.distributed.messages import Failure
@@ -11,6 +13,7 @@ from reactor_runtime.errors import ForeignExceptionError, WorkerError
 from reactor_runtime.exception_chain import exception_chain
 
 _MOST_TEXT = 64_000  # characters of a traceback; the end of it is kept
+_OURS = str(Path(__file__).parents[1])
 _COLLECTIVE_WORDS = ("gloo", "nccl", "connection closed by peer", "connection reset by peer")
 
 
@@ -21,7 +24,7 @@ def describe_failure(error: BaseException, phase: str) -> Failure:
         phase=phase,
         kind=type(error).__name__,
         message=text_of(error),
-        traceback=_end_of("".join(traceback.format_exception(error))),
+        traceback=_end_of(_told(error)),
         pickled=pickled,
         left_behind=left_behind,
         is_collective=_is_collective(error),
@@ -49,6 +52,19 @@ def original_of(failure: Failure) -> BaseException:
                 return found
             reason = "it was pickled as something else"
     return ForeignExceptionError(failure.kind, failure.message, reason)
+
+
+def _told(error: BaseException) -> str:
+    """Return the traceback of *error*, less the frames of ours that the author's code was under."""
+    trace = error.__traceback__
+    while trace is not None and _is_ours(trace):
+        trace = trace.tb_next
+    trace = trace or error.__traceback__  # no author's code was
+    return "".join(traceback.format_exception(type(error), error, trace))
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    return trace.tb_frame.f_code.co_filename.startswith(_OURS)
 
 
 def _pickled(error: BaseException) -> tuple[bytes | None, str]:

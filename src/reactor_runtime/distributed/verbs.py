@@ -28,7 +28,7 @@ class Verb(ABC):
     """One thing every rank does; subclasses are frozen dataclasses in an importable module.
 
     Attributes:
-        phase: What errors call it.
+        phase: What the verb is called.
         on_error: What an exception on a rank ends.
         settle_s: Seconds the other ranks then have, where the group's own bound does not suit.
     """
@@ -37,6 +37,11 @@ class Verb(ABC):
     phase: ClassVar[str]
     on_error: ClassVar[OnError] = OnError.BREAK
     settle_s: ClassVar[float | None] = None
+
+    @property
+    def label(self) -> str:
+        """What errors call this very call."""
+        return self.phase
 
     @abstractmethod
     def run(self, worker: Any, rank: "Rank") -> object:

@@ -75,4 +75,18 @@ class FileArrived:
     file: UploadedFile
 
 
+_NAMES: dict[type[Any], str] = {
+    SessionStarted: "the start of the session",
+    SessionEnded: "the end of the session",
+    ClientJoined: "the joining of a client",
+    ClientLeft: "the leaving of a client",
+    FileArrived: "the arrival of a file",
+}
+
+
+def name_of(event: "ModelEvent") -> str:
+    """Return what errors call *event*: a command by its name."""
+    return f"command {event.name!r}" if isinstance(event, CommandCalled) else _NAMES[type(event)]
+
+
 ModelEvent = SessionStarted | SessionEnded | ClientJoined | ClientLeft | CommandCalled | FileArrived

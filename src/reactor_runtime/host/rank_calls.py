@@ -125,7 +125,7 @@ def _summed(rounds: Sequence[CallTiming]) -> CallTiming:
 def where_of(verb: Verb) -> str:
     """Return what errors call the call: a step with its turn."""
     turn = getattr(verb, "turn", None)
-    return verb.phase if turn is None else f"turn {turn.number}"
+    return verb.label if turn is None else f"turn {turn.number}"
 
 
 def _check_waits(verb: Verb, questions: Sequence[Any]) -> None:

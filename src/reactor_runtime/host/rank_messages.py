@@ -198,7 +198,7 @@ class RankReply(NamedTuple):
 
     Attributes:
         signature: What all ranks must have in common: each outcome, in order.
-        reports: What happened; only the leader tells.
+        reports: What happened; only the leader tells. Of other ranks, what failed.
         outputs: What was emitted.
         step: Of a step, what became of it.
         is_asking: The body waits for a turn.

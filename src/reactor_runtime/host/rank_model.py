@@ -9,7 +9,7 @@ from typing import ClassVar
 from reactor_runtime.distributed.rank import Rank
 from reactor_runtime.distributed.verbs import OnError, Verb
 from reactor_runtime.host.author_loop import AuthorLoop
-from reactor_runtime.host.events import ModelEvent
+from reactor_runtime.host.events import ModelEvent, name_of
 from reactor_runtime.host.rank_loop import Order, RankLoop
 from reactor_runtime.host.rank_messages import RankReply, TrackFrames
 from reactor_runtime.host.rank_parts import LoadOrder, RankParts, load_on_rank
@@ -119,6 +119,11 @@ class ApplyEvents(Verb):
     phase: ClassVar[str] = "apply"
     events: Sequence[ModelEvent]
     frames: Sequence[TrackFrames] = ()
+
+    @property
+    def label(self) -> str:
+        """The events, where there are any."""
+        return ", ".join(map(name_of, self.events)) or self.phase
 
     def run(self, worker: RankModel, rank: Rank) -> RankReply:
         """Do it."""

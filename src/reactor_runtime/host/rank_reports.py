@@ -1,6 +1,6 @@
 """RankReports: what a rank's model does, noted for the host. Implements ``HostOutlet`` there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,11 +34,14 @@ class RankReports(SilentHostOutlet):
         self._signature: list[Any] = []
 
     def take(self) -> tuple[tuple[Any, ...], tuple[Report, ...]]:
-        """Return, and forget, what ranks must have in common, and what only the leader tells."""
+        """Return, and forget, what ranks must have in common, and what the leader tells.
+
+        Of another rank only what failed is returned: it is told if the ranks differ.
+        """
         signature, reports = tuple(self._signature), tuple(self._reports)
         self._signature.clear()
         self._reports.clear()
-        return signature, reports if self._is_leader else ()
+        return signature, reports if self._is_leader else failures_in(reports)
 
     def log_failure(self, event: str, error: BaseException, fields: Mapping[str, Any]) -> None:
         """Note an exception that the host logs."""
@@ -96,6 +99,11 @@ class RankReports(SilentHostOutlet):
     def _note(self, report: Report, *common: Any) -> None:
         self._reports.append(report)
         self._signature.append(common)
+
+
+def failures_in(reports: Sequence[Report]) -> tuple[AuthorFailed | SessionFailed, ...]:
+    """Return what author code raised."""
+    return tuple(each for each in reports if isinstance(each, AuthorFailed | SessionFailed))
 
 
 class RankFailures:

@@ -215,6 +215,8 @@ class WorkerPoolHost(ModelHost):
             )
         else:
             shown = told_cause(error) if isinstance(error, WorkerError) else error
+            if isinstance(error, RankDesync):  # the ranks' own tracebacks are in its notes
+                shown = error.with_traceback(None)
             log.error(
                 f"{kind}_failed",
                 exc_info=shown,
