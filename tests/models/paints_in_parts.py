@@ -66,6 +66,10 @@ WAYS: dict[str, Callable[[int, int], list[Scene]]] = {
         scene(Shard(TrackPayload(paint(rank), "all") if rank == 0 else paint(rank)))
     ],
     "gap": lambda rank, size: [scene(Shard(paint(rank), start=3 * rank, of=3 * size))],
+    "half": lambda rank, size: (
+        [scene(Shard(paint(rank), axis="height", start=0, of=8))] if rank == 0 else []
+    ),
+    "unequal": lambda rank, size: [scene(Shard(paint(rank, height=3 + rank), axis="height"))],
     "stray": lambda rank, size: [scene(paint(rank))] if rank else [],
     "shapes": lambda rank, size: [scene(Shard(paint(rank, width=6 + rank)))],
 }

@@ -52,6 +52,7 @@ KINDS: dict[str, Callable[[], Output]] = {
     "empty": lambda: both(None, np.zeros((1, 0), np.int16)),
     "gray": lambda: both(np.zeros((4, 6), np.uint8)),
     "lopsided": lambda: both(TrackPayload(flat(9, frames=2), metadata=["a"])),
+    "shared_sound": lambda: both(flat(9), Shard(np.zeros((1, 320), np.int16))),
     "strange": lambda: Strange(unknown=flat(1)),
 }
 

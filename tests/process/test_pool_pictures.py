@@ -105,8 +105,14 @@ async def test_pictures_may_grow_and_shrink(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("way", "message", "words"),
     [
-        ("gap", "FrameError", ["frames 2 to 3 are missing", "rank 0 0 to 2"]),
+        ("gap", "FrameError", ["frames 2 to 3 are missing", "rank 0 gave 0 to 2", "start="]),
+        ("half", "FrameError", ["rows 4 to 8 are missing of 8", "rank 1 gave nothing"]),
         ("shapes", "RankDesync", ["main_video", "rank 0", "rank 1"]),
+        (
+            "unequal",
+            "RankDesync",
+            ["rank 0 gave (2, 3, 6, 3) uint8", "rank 1 gave (2, 4, 6, 3) uint8", "start= and of="],
+        ),
     ],
 )
 async def test_parts_that_make_no_picture_end_the_session(

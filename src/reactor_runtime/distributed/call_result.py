@@ -11,6 +11,11 @@ from reactor_runtime.errors import RankDesync
 
 Written = tuple[int, Part]  # a rank, and what it wrote
 
+_PARTS = (
+    "; without start= and of= all ranks' parts are of one shape; with them, start is where a part "
+    "begins in the whole, and of, the size of the whole, is the same on every rank"
+)
+
 
 class PictureViews(Protocol):
     """The right to read what the ranks wrote in one call."""
@@ -98,11 +103,21 @@ def _check_alike(phase: str, written: list[Written]) -> None:
         )
         if not alike:
             reason = (
-                f"picture {first.picture} of track {first.track!r} is {first.shape} "
-                f"{first.dtype} on rank {rank} and {other.shape} {other.dtype} on rank "
-                f"{other_rank}"
+                f"picture {first.picture} of track {first.track!r}: rank {rank} gave "
+                f"{_words(first)}, rank {other_rank} gave {_words(other)}"
             )
-            raise RankDesync(phase, reason, (rank, other_rank))
+            hint = _PARTS if _is_a_part(first) or _is_a_part(other) else ""
+            raise RankDesync(phase, reason + hint, (rank, other_rank))
+
+
+def _is_a_part(part: Part) -> bool:
+    return part.extent not in ((), part.shape)
+
+
+def _words(part: Part) -> str:
+    if _is_a_part(part):
+        return f"{part.extent} {part.dtype} as a part of {part.shape}"
+    return f"{part.shape} {part.dtype}"
 
 
 def widest(written: tuple[Written, ...]) -> Part:

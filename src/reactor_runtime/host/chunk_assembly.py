@@ -12,6 +12,10 @@ from reactor_runtime.host.rank_messages import Emitted, Place
 from reactor_runtime.model.frames import Pictures
 
 _PHASE = "step"
+_CURE = (
+    "every rank gives its Shard, and together they cover the whole: start= is where a part begins "
+    "in it, of= its size"
+)
 
 
 def outputs_of(result: CallResult) -> list[list[Emitted | None]]:
@@ -97,7 +101,7 @@ def _picture(track: str, number: int, result: CallResult) -> Pictures:
         raise FrameError(track, f"no rank wrote picture {number}")
     frames = max(_end_row(part) for _, part in written)
     whole = max((part for _, part in written), key=_end_row)
-    _check_whole(track, (frames, *whole.shape[1:]), written)
+    _check_whole(track, (frames, *whole.shape[1:]), written, len(result.payloads))
     view: Pictures = result.lease.view(whole, frames)
     return view
 
@@ -115,7 +119,9 @@ def _end_row(part: Part) -> int:
     return (part.origin[0] if part.origin else 0) + part.extent[0]
 
 
-def _check_whole(track: str, shape: Shape, written: Sequence[tuple[int, Part]]) -> None:
+def _check_whole(
+    track: str, shape: Shape, written: Sequence[tuple[int, Part]], world_size: int
+) -> None:
     """Raise unless the parts cover *shape*.
 
     Raises:
@@ -128,10 +134,15 @@ def _check_whole(track: str, shape: Shape, written: Sequence[tuple[int, Part]]) 
         if not any(_covers(part, start) for _, part in written):
             stop = tuple(cuts[axis][cell[axis] + 1] for axis in axes)
             axis = next((a for a in axes if stop[a] - start[a] < shape[a]), 0)
-            name = ("frames", "height", "width")[axis]
-            held = ", ".join(f"rank {rank} {_span(part, axis)}" for rank, part in written)
-            reason = f"{name} {start[axis]} to {stop[axis]} are missing; there is {held}"
-            raise FrameError(track, reason, shape, "uint8")
+            name = ("frames", "rows", "columns")[axis]
+            gave = dict.fromkeys(range(world_size), "nothing")
+            gave |= {rank: _span(part, axis) for rank, part in written}
+            held = ", ".join(f"rank {rank} gave {span}" for rank, span in gave.items())
+            raise FrameError(
+                track,
+                f"{name} {start[axis]} to {stop[axis]} are missing of {shape[axis]}: {held} (the "
+                f"last one not counted); {_CURE}",
+            )
 
 
 def _edges(axis: int, written: Sequence[tuple[int, Part]], shape: Shape) -> set[int]:

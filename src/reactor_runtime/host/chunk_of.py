@@ -5,9 +5,15 @@ from typing import Any
 
 from reactor_runtime.errors import FrameError
 from reactor_runtime.host.host_outlet import Chunk
+from reactor_runtime.host.shard_place import shard_in
 from reactor_runtime.model.frames import Pictures, Sound, canonical_audio, canonical_video
 from reactor_runtime.model.output import Output, Shard, TrackPayload
 from reactor_runtime.model.tracks import Track, TrackKind
+
+_WHOLE = (
+    "a Shard is a part of a picture, and this track is sound; give all of it on the leader "
+    "(`sound if self.is_leader else None`), gathered first where ranks hold parts of it"
+)
 
 
 def chunk_of(
@@ -43,6 +49,8 @@ def chunk_of(
             video[name] = canonical_video(name, value)
             has_frames_axis = getattr(value, "ndim", 4) == 4
             told = _per_frame(name, told, len(video[name]), is_list=has_frames_axis)
+        elif shard_in(getattr(output, name)) is not None:
+            raise FrameError(name, _WHOLE)
         else:
             audio[name] = canonical_audio(name, value, tracks[name].sample_rate)
             told = (told,)

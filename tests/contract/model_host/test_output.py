@@ -87,6 +87,7 @@ async def test_an_empty_sound_is_nothing_to_show(serve: Serve) -> None:
     [
         ("gray", ["main_video", "(4, 6)", "uint8", "(H, W, 3)"]),
         ("lopsided", ["main_video", "1 metadata values for 2 frames"]),
+        ("shared_sound", ["track 'voice'", "this track is sound", "self.is_leader"]),
         ("strange", ["unknown", "no such track"]),
     ],
 )
