@@ -175,6 +175,19 @@ async def test_death_is_seen_within_a_second(serve: Serve) -> None:
     assert time.monotonic() - began < 3  # an idle machine needs a tenth of that
 
 
+async def test_a_failure_in_load_is_told_once_with_the_authors_frames_alone(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BREAK", "raise")
+    with pytest.raises(ModelLoadError, match=r"are bad \(breaks_in_load\.py:\d+\)$") as caught:
+        await serve("breaks_in_load")
+    assert caught.value.__cause__ is not None
+    shown = "".join(traceback.format_exception(caught.value.__cause__))
+    assert shown.count("Traceback (most recent call last)") == 1
+    assert 'raise ValueError("the weights' in shown
+    assert "/reactor_runtime/" not in shown
+
+
 @pytest.mark.parametrize("model", ["runs_free", "emits_blindly"])
 async def test_a_loop_without_turns_is_refused_with_the_lines_to_change(
     serve: Serve, model: str

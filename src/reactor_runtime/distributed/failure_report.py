@@ -56,11 +56,18 @@ def original_of(failure: Failure) -> BaseException:
 
 def _told(error: BaseException) -> str:
     """Return the traceback of *error*, less the frames of ours that the author's code was under."""
-    trace = error.__traceback__
+    chain = list(exception_chain(error))
+    traces = [_of_author(each.__traceback__) for each in chain]
+    if any(traces):
+        for each, trace in zip(chain, traces, strict=True):
+            each.__traceback__ = trace
+    return "".join(traceback.format_exception(error))
+
+
+def _of_author(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None and _is_ours(trace):
         trace = trace.tb_next
-    trace = trace or error.__traceback__  # no author's code was
-    return "".join(traceback.format_exception(type(error), error, trace))
+    return trace
 
 
 def _is_ours(trace: TracebackType) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 from reactor_runtime.author_text import text_of
 from reactor_runtime.errors import ModelLoadError
 from reactor_runtime.host.author_loop import AuthorLoop
+from reactor_runtime.host.failures import authors_line
 from reactor_runtime.model.outlet import Outlet
 from reactor_runtime.model.pace import class_buffer_frames, class_fps
 from reactor_runtime.model.reactor_model import ReactorModel, attach
@@ -51,7 +52,7 @@ def _phase(loop: AuthorLoop, where: str, phase: str, function: Callable[[], Any]
     result, error = loop.attempt(function)
     if error is not None:
         notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
-        reason = f"{type(error).__name__}: {text_of(error)}{notes}"
+        reason = f"{type(error).__name__}: {text_of(error)}{notes}{authors_line(error)}"
         raise ModelLoadError(where, phase, reason) from error
     return result
 

@@ -20,7 +20,7 @@ from reactor_runtime.errors import (
     WorkerTimeout,
 )
 from reactor_runtime.host.events import ModelEvent
-from reactor_runtime.host.failures import in_one_line
+from reactor_runtime.host.failures import authors_line, in_one_line
 from reactor_runtime.host.host_outlet import FailureKind, HostFailure, HostOutlet
 from reactor_runtime.host.host_settings import HostSettings
 from reactor_runtime.host.host_thread import HostThread
@@ -183,7 +183,8 @@ class WorkerPoolHost(ModelHost):
         except WorkerGroupStateError as error:
             raise HostClosedError from error
         except ReactorError as error:
-            raise self._load_error(error) from error
+            cause = told_cause(error) if isinstance(error, WorkerError) else error
+            raise self._load_error(error) from cause
         self._parts.outlet.on_room(self._wake)
 
     def _load_error(self, error: ReactorError) -> ReactorError:
@@ -194,7 +195,7 @@ class WorkerPoolHost(ModelHost):
             where = "" if everybody else f" (on {named(error.ranks)})"
             return ModelLoadError(cause.model, cause.phase, f"{cause.reason}{where}")
         phase = getattr(error, "phase", "load")
-        return ModelLoadError(self._order.where, phase, str(error))
+        return ModelLoadError(self._order.where, phase, f"{error}{authors_line(error)}")
 
     def _lose(self, error: BaseException) -> None:
         """Tell, once, that the ranks are lost."""

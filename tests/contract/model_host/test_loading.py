@@ -1,6 +1,7 @@
 """From a class to a host that is ready, or an error that says why not."""
 
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,8 @@ async def test_what_breaks_before_serving_is_named(
     assert caught.value.model == "tests.models.breaks_before_serving:BreaksBeforeServing"
     assert caught.value.reason.startswith(reason)
     assert caught.value.__cause__ is not None
+    if broken in ("construct", "load", "warmup"):
+        assert re.search(r"\(breaks_before_serving\.py:\d+\)$", caught.value.reason)
     with pytest.raises(HostClosedError):
         Stage(host, outlet).start()
     await host.stop()
