@@ -44,10 +44,11 @@ def _show_tasks(descriptor: int, frame: FrameType | None) -> None:
     selectors = sys.modules.get("selectors")
     if selectors is None or frame is None or frame.f_code.co_filename != selectors.__file__:
         return
-    import asyncio  # with what it loads: more than a rank begins with
+    with contextlib.suppress(Exception):  # author code would get what is raised here
+        import asyncio  # with what it loads: more than a rank begins with
 
-    from reactor_runtime.stacks import await_stack
+        from reactor_runtime.stacks import await_stack
 
-    with contextlib.suppress(RuntimeError):  # the loop is between two of its runs
         tasks = [await_stack(task, _DEEPEST) for task in asyncio.all_tasks()]
-        os.write(descriptor, "".join([TASKS_HEADING, *tasks]).encode())
+        text = "".join([TASKS_HEADING, *tasks])
+        os.write(descriptor, text.encode(errors="backslashreplace"))

@@ -1,13 +1,16 @@
 """Ranks that live and do not answer."""
 
+import asyncio
 import os
 import signal
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.process.distributed.traces import is_alive
 from tests.process.distributed.workers import Breaks, HangsUp, Painter
+from tests.waiting import wait_for
 
 from reactor_runtime.distributed.worker_group import WorkerGroup
 from reactor_runtime.errors import WorkerCrashed, WorkerTimeout
@@ -56,6 +59,26 @@ def test_stacks_asked_for_again_are_the_newest_alone(make_group: MakeGroup) -> N
     assert all(sorted(stacks) == [0, 1] for stacks in seen)
     main = "in _run_module_as_main"
     assert all(stack.count(main) == 1 for stacks in seen for stack in stacks.values())
+
+
+class Dreams(Painter):
+    def generate_chunk(self, index: int, controls: str) -> None:
+        asyncio.run(self.dream(controls))
+
+    async def dream(self, name: str) -> None:
+        await asyncio.gather(asyncio.create_task(asyncio.sleep(3.0), name=name))
+
+
+@pytest.mark.parametrize("name", ["deeply", "half of a \ud83d"])
+def test_a_rank_that_is_asked_what_its_tasks_wait_for_goes_on(
+    make_group: MakeGroup, name: str
+) -> None:
+    with make_group(Dreams) as group, ThreadPoolExecutor(1) as thread:
+        generated = thread.submit(group.generate, 0, name)
+        shown = name.encode("ascii", "backslashreplace").decode()
+        wait_for(lambda: f"{shown} waits at" in group.stacks()[0])
+        generated.result(timeout=10)
+        assert group.healthy
 
 
 def test_a_stopped_rank_is_called_stopped(make_group: MakeGroup) -> None:
