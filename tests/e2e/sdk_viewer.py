@@ -23,7 +23,7 @@ class SdkViewer:
         self.errors: list[str] = []
         self._arrived = threading.Condition()
         self.reactor.on_message(self._on_message)
-        self.reactor.on_error(lambda error: self.errors.append(str(error)))
+        self.reactor.on_error(self._on_error)
         self.reactor.track("main_video").on_frame(self._on_frame)
 
     def _on_frame(self, frame: NDArray[np.uint8]) -> None:
@@ -31,6 +31,11 @@ class SdkViewer:
         with self._arrived:
             self.sizes.append((frame.shape[1], frame.shape[0]))
             self.pictures.append((time.monotonic(), (red, green, blue)))
+            self._arrived.notify_all()
+
+    def _on_error(self, error: Exception) -> None:
+        with self._arrived:
+            self.errors.append(str(error))
             self._arrived.notify_all()
 
     def _on_message(self, message: dict[str, Any], *_: Any) -> None:

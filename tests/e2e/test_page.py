@@ -278,6 +278,7 @@ async def test_stop_asks_once_and_ends_the_session_for_everybody(
     for each in (tab, other):
         await each.wait_for(f"{PHASE} === 'ended'", 5)
         assert "The session was stopped" in await each.evaluate(NOTICE)
+        assert "has ended" not in await each.evaluate("document.body.innerText")
     server.wait_for_state("ready")
     await other.close()
 

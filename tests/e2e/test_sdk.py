@@ -1,6 +1,7 @@
 """The public Python SDK, unmodified, against a real server."""
 
 import asyncio
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -180,7 +181,23 @@ async def test_an_exception_in_a_step_is_told_and_the_next_session_works(
 async def test_disconnect_by_the_creator_stops_the_session(server: Served, url: str) -> None:
     async with viewing(url) as viewer:
         await viewer.frames(1)
-    server.wait_for_state("ready", timeout_s=3)
+        await viewer.reactor.disconnect()
+        server.wait_for_state("ready", timeout_s=3)
+        assert viewer.errors == []
+
+
+async def test_an_end_by_others_is_told_at_once_and_why(server: Served, url: str) -> None:
+    def stop() -> None:
+        body, kind = b'{"reason": "tea time"}', {"Content-Type": "application/json"}
+        asked = urllib.request.Request(f"{server.url}/stop_session", body, kind)
+        urllib.request.urlopen(asked, timeout=10).close()
+
+    async with viewing(url) as first, viewing(url, first.reactor.session_id) as second:
+        await second.frames(1)
+        await asyncio.to_thread(stop)
+        for viewer in (first, second):
+            await viewer.until(lambda: viewer.errors, 3)  # noqa: B023 - it is awaited here
+            assert viewer.errors == ["[session_ended] the session has ended: tea time"]
 
 
 TOKEN = "open:sesame/123@é%"

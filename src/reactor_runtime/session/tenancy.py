@@ -22,6 +22,7 @@ from reactor_runtime.host.host_outlet import (
 from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.log import get_logger, mark
 from reactor_runtime.session.audience import Audience
+from reactor_runtime.session.farewells import REASON_CHARS, farewell
 from reactor_runtime.session.mailbox import HostClosed, HostOpened, HostReport, StepsDone
 from reactor_runtime.session.media_stream import MediaStream
 from reactor_runtime.session.request_bodies import StartBody
@@ -35,7 +36,6 @@ from reactor_runtime.wire import messages as say
 
 log = get_logger(__name__)
 
-_REASON_CHARS = 64
 _ON_ITS_WAY_S = 0.1  # from a picture's time to its packets: encoding
 _SHUTTING_DOWN = "the server is shutting down"
 
@@ -173,10 +173,10 @@ class Tenancy:
         """
         event = SessionEvent.TIMEOUT if reason is EndReason.TIMED_OUT else SessionEvent.STOP_SESSION
         told = told or reason.value
-        self._wiring.endings.note(told[:_REASON_CHARS], " ".join(each.message for each in notices))
+        self._wiring.endings.note(told[:REASON_CHARS], " ".join(each.message for each in notices))
         self._course.move(event, reason=reason.value, close_reason=told)
         self._wiring.metrics.sessions_ended.labels(reason.value).inc()
-        closes = self._audience.dismiss([*notices, _notice(reason, told)])
+        closes = self._audience.dismiss(farewell(reason, told, notices))
         if self.tenure is not None:
             self.tenure.starting.settled.set()  # what is not applied by now never will be
             log.info("session_ending", session=self.tenure.session_id, reason=_for_log(reason))
@@ -199,7 +199,7 @@ class Tenancy:
             self.tenure.starting.settled.set()
             self.tenure.vacated.set()
         failure = say.Failure(code="internal_error", message=_failed(reason))
-        closes = self._audience.dismiss([failure, _notice(EndReason.ERROR, "error")])
+        closes = self._audience.dismiss(farewell(EndReason.ERROR, notices=[failure]))
         work = self._vanish(reason, cause or reason, closes)
         self._wiring.tasks.spawn(work, "session_eviction")
 
@@ -319,12 +319,6 @@ def _for_log(reason: EndReason) -> str:
 
 def _failed(what: str) -> str:
     return f"the session failed: {what}"
-
-
-def _notice(reason: EndReason, told: str) -> say.ServerMessage:
-    if reason is EndReason.MODERATED:
-        return say.Moderation(action="terminate", message=told)
-    return say.SessionEnded(reason=told[:_REASON_CHARS])
 
 
 async def _let_go(

@@ -17,6 +17,7 @@ from reactor_runtime.log import get_logger
 from reactor_runtime.session.audience import Audience
 from reactor_runtime.session.client import Client
 from reactor_runtime.session.descriptor import SESSION_ID
+from reactor_runtime.session.farewells import farewell
 from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_state import EndReason, SessionState
 from reactor_runtime.session.tenancy import Tenancy
@@ -115,6 +116,8 @@ class Vacancy:
             return False
 
     def _take_over(self) -> None:
+        for notice in farewell(EndReason.TIMED_OUT):  # one may only have slept
+            self._audience.clients.broadcast(notice)
         for client in self._audience.clients:
             self._audience.drop(client, "no sign of life")
         if self._course.state.is_running:

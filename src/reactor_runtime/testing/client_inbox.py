@@ -42,6 +42,8 @@ class ClientInbox:
                 self.end(f"the session ended: {message.reason}")
             case say.Moderation():
                 self.end(f"moderated: {message.message}")
+            case say.Failure(request_id="", code="session_ended"):
+                pass  # no failure: it says what the notice after it says
             case say.Failure(request_id=""):
                 self.failures.append(message)
             case say.Message(request_id=""):

@@ -52,6 +52,9 @@ async def test_a_session_of_the_dead_is_taken_over(room: Room) -> None:
     descriptor = await room.started()
     assert descriptor["state"] == "waiting"
     assert all(viewer.is_closed for viewer in viewers)
+    for viewer in viewers:  # one that only slept finds out why
+        assert viewer.on_data[-1].error.code == "session_ended"
+        assert viewer.on_control[-1].session_ended.reason == "timed_out"
     assert room.ended == ["timed_out"]
     kinds = [type(event) for event in room.host.posted]
     assert kinds[-5:] == [ClientLeft, ClientLeft, ClientLeft, SessionEnded, SessionStarted]

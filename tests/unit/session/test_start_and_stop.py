@@ -104,6 +104,8 @@ async def test_a_stop_tells_clients_then_closes_them_then_is_ready(started: Room
     viewer = started.v1()
     await started.session.stop_session("that is all")
     assert viewer.on_control[-1].session_ended.reason == "that is all"
+    told = [(frame.request_id, frame.error.code, frame.error.message) for frame in viewer.on_data]
+    assert told == [("", "session_ended", "the session has ended: that is all")]
     await started.state(SessionState.READY)
     assert viewer.is_closed
     assert started.ended == ["stopped"]
@@ -118,11 +120,19 @@ async def test_a_stop_without_a_reason_is_told_as_well(started: Room) -> None:
     assert viewer.on_control[-1].session_ended.reason == "stopped"
 
 
+async def test_a_client_of_the_older_wire_is_told_once(started: Room) -> None:
+    viewer = started.client(has_control=False)
+    await started.session.stop_session("that is all")
+    ended = {"type": "sessionEnded", "data": {"reason": "that is all"}}
+    assert viewer.texts == [{"scope": "runtime", "data": ended}]
+
+
 async def test_moderation_is_told_as_moderation(started: Room) -> None:
     viewer = started.v1()
     await started.session.stop_session("not here", moderate=True)
     notice = viewer.on_control[-1].moderation
     assert (notice.action, notice.message) == ("terminate", "not here")
+    assert viewer.on_data == []
     await started.state(SessionState.READY)
     assert started.ended == ["moderated"]
 

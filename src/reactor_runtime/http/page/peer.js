@@ -177,6 +177,7 @@ export class Peer extends EventTarget {
 
   /** An error that answers nothing: before an end of the session it says why. */
   #complain(error) {
+    if (error.code === "session_ended") return; // for clients that ignore the notice, which says it too
     if (!ENDS_NOTHING.includes(error.code)) this.#problem = error.message;
     this.#tell("problem", error);
   }
