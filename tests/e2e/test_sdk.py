@@ -205,7 +205,7 @@ TOKEN = "open:sesame/123@é%"
 
 @pytest.fixture
 def guarded() -> Iterator[Served]:
-    with serving("steered:Steered", cwd=MODELS, REACTOR_TOKEN=TOKEN) as served:
+    with serving("steered:Steered", "--record", cwd=MODELS, REACTOR_TOKEN=TOKEN) as served:
         yield served
 
 
@@ -213,7 +213,9 @@ def address(served: Served, token: str) -> str:
     return served.url.replace("//", f"//reactor:{quote(token, safe='')}@")
 
 
-async def test_with_the_token_in_its_address_it_does_everything(guarded: Served) -> None:
+async def test_with_the_token_in_its_address_it_does_everything(
+    guarded: Served, tmp_path: Path
+) -> None:
     url = address(guarded, TOKEN)
     async with viewing(url) as viewer, viewing(url, viewer.reactor.session_id) as second:
         await viewer.frames(3)
@@ -223,7 +225,13 @@ async def test_with_the_token_in_its_address_it_does_everything(guarded: Served)
         upload = await viewer.reactor.upload_file(b"abc", name="a.bin", mime_type="x/y")
         assert upload.size == 3
         await viewer.reactor.reconnect()
-        await viewer.frames(3)
+        await viewer.frames(30)
+        for reactor in (viewer.reactor, second.reactor):  # one has offered again
+            clip = await reactor.request_clip(1)
+            assert clip.playlist_url.startswith(f"{guarded.url}/clips?")
+            await asyncio.wait_for(reactor.download(clip, tmp_path / "clip.mp4"), 30)
+            assert (tmp_path / "clip.mp4").read_bytes()[4:8] == b"ftyp"
+            (tmp_path / "clip.mp4").unlink()
     assert "sesame" not in guarded.log()
 
 

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from reactor_runtime.errors import BodyTooLargeError, RequestShapeError
 from reactor_runtime.http.body_limits import parse_as, problem, read_object
+from reactor_runtime.http.own_address import own_address_for_links
 from reactor_runtime.http.signaling_bodies import CandidateBody, OfferBody
 from reactor_runtime.http.stage import Stage
 from reactor_runtime.webrtc.connection_ids import ALLOWED, LEGACY_ID
@@ -65,7 +66,7 @@ class SignalingRoutes:
         if len(body.sdp_offer.encode("utf-8", "surrogatepass")) > limit:
             raise BodyTooLargeError("sdp_offer", limit)
         mapping = body.track_mapping
-        await signaling.offer(
+        connection = await signaling.offer(
             connection_id,
             body.sdp_offer,
             None if mapping is None else [each.model_dump() for each in mapping],
@@ -73,6 +74,7 @@ class SignalingRoutes:
             replace=request.method == "PUT",
             overrides=_overrides(body),
         )
+        connection.link_prefix = own_address_for_links(request)
         return JSONResponse({"connection_id": connection_id}, 202)
 
     async def answer(self, request: Request) -> Response:

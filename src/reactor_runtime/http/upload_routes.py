@@ -7,6 +7,7 @@ from starlette.routing import Route
 
 from reactor_runtime.errors import BodyTooSlowError, ReactorError, UnknownUploadError
 from reactor_runtime.http.body_limits import drain, parse_as, read_object
+from reactor_runtime.http.own_address import own_address
 from reactor_runtime.http.stage import Stage
 from reactor_runtime.uploads.upload import UploadSpec
 from reactor_runtime.uploads.upload_ledger import mint_id
@@ -48,7 +49,7 @@ class UploadRoutes:
         )
         upload = await uploads.reserve(spec)
         path = f"uploads/{upload.slot}"
-        url = f"{request.url.scheme}://{request.url.netloc}/{path}"  # as the caller reaches us
+        url = f"{own_address(request)}/{path}"
         answer = {"presigned_id": upload_id, "presigned_url": url, "path": path}
         return JSONResponse(answer, 201)
 

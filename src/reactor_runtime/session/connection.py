@@ -14,10 +14,12 @@ class Connection(ABC):
     Attributes:
         connection_id: The integer the client knows it by (1001-9999).
         client_id: The id authors see in ``ClientInfo.id``; unique per viewer per session.
+        link_prefix: What goes before the paths of links for it, where it cannot do that itself.
     """
 
     connection_id: int
     client_id: str
+    link_prefix: str = ""
 
     @property
     @abstractmethod

@@ -88,7 +88,8 @@ class MessageRouter:
         except ClipRefusedError as error:
             client.send(say.ClipFailed(request_id=request.request_id, reason=error.reason))
             return
-        client.send(replace(clip, request_id=request.request_id))
+        url = client.connection.link_prefix + clip.playlist_url
+        client.send(replace(clip, request_id=request.request_id, playlist_url=url))
         self._note("clip_ready", **clip.fields)
 
     def _too_fast(self, client: Client, message: say.ClientMessage) -> None:

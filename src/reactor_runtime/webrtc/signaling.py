@@ -13,7 +13,7 @@ from reactor_runtime.errors import (
 )
 from reactor_runtime.metrics import Metrics
 from reactor_runtime.model.tracks import Track
-from reactor_runtime.session.connection import ConnectionListener
+from reactor_runtime.session.connection import Connection, ConnectionListener
 from reactor_runtime.task_set import TaskSet
 from reactor_runtime.webrtc.broadcast import Broadcasts, FrameSource
 from reactor_runtime.webrtc.candidates import (
@@ -122,11 +122,14 @@ class Signaling:
         *,
         replace: bool = False,
         overrides: OfferOverrides | None = None,
-    ) -> None:
+    ) -> Connection:
         """Accept an offer and negotiate in the background; the answer is staged when it is ready.
 
         An older peer of the same id is closed, whether *replace* is set (PUT) or not: an id belongs
         to whoever offered last.
+
+        Returns:
+            The connection it may lead to.
 
         Raises:
             ConnectionIdError: The id is outside 1001-9999.
@@ -138,7 +141,7 @@ class Signaling:
         check_id(connection_id)
         negotiation = negotiate(self._read(sdp), track_mapping, self._tracks)
         wanted = _wanted_channels(connection_id, client_info or {})
-        await self._admit(connection_id, negotiation, wanted, overrides or OfferOverrides())
+        return await self._admit(connection_id, negotiation, wanted, overrides or OfferOverrides())
 
     def plan_media(self, sdp: str, track: str | None = None) -> Negotiation:
         """Decide how a player (or, of the input *track*, a publisher) without an SDK is served.

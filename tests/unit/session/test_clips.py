@@ -43,6 +43,16 @@ async def test_the_last_seconds_are_promised_to_whoever_asks(
     assert other.on_control == []
 
 
+async def test_a_client_that_makes_no_links_of_paths_is_given_links(recorded: Room) -> None:
+    viewer, other = recorded.v1(), recorded.v1(5001)
+    viewer.link_prefix = "https://host:8080"
+    for each in (viewer, other):
+        each.control("ctrl_7", request_clip=pb.RequestClip(duration_seconds=3))
+    path = "/clips?session_id=r&start=6.933&end=9.933"
+    links = [each.on_control[0].clip_ready.playlist_url for each in (viewer, other)]
+    assert links == [f"https://host:8080{path}", path]
+
+
 async def test_a_recording_is_everything(recorded: Room, recorder: FakeRecorder) -> None:
     viewer = recorded.v1()
     viewer.control("ctrl_1", request_recording=pb.RequestRecording())
