@@ -4,15 +4,13 @@ One pydantic model. Unknown keys of published manifests are accepted and ignored
 known key is an error. What flags and the environment change is ``settings``' business.
 """
 
-import difflib
-import re
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from reactor_runtime.errors import ManifestError
-from reactor_runtime.manifest_file import ManifestFile, Place, describe, read_manifest_file
+from reactor_runtime.manifest_file import read_manifest_file
 from reactor_runtime.manifest_sections import (
     IMPORT,
     ModelSection,
@@ -23,11 +21,12 @@ from reactor_runtime.manifest_sections import (
     Section,
     as_section,
 )
+from reactor_runtime.mistake import first_mistake, near_miss
 from reactor_runtime.model_import import import_model_class
+from reactor_runtime.yaml_file import Place, YamlFile
 
 __all__ = ["Manifest", "Recording", "import_model_class", "load_config"]
 
-_NEAR = 0.85  # difflib ratio from which an unknown key is a slip of the pen
 _SECRET_KEYS = frozenset({"token", "turn", "password", "credential", "secret"})
 
 
@@ -134,7 +133,7 @@ _RECORDING_KEYS: dict[Place, frozenset[str]] = {
 }
 
 
-def _with_recording_under_runtime(file: ManifestFile) -> dict[str, Any]:
+def _with_recording_under_runtime(file: YamlFile) -> dict[str, Any]:
     """Return the known sections; a top-level ``recording`` moves to where v2 puts it."""
     model, runtime = file.tree.get("model"), file.tree.get("runtime")
     recording = file.tree.get("recording")
@@ -147,7 +146,7 @@ def _with_recording_under_runtime(file: ManifestFile) -> dict[str, Any]:
     return {"model": model, "runtime": runtime}
 
 
-def _check_keys(file: ManifestFile, place: Place, known: frozenset[str]) -> list[str]:
+def _check_keys(file: YamlFile, place: Place, known: frozenset[str]) -> list[str]:
     """Return the section's unknown keys, dotted.
 
     Raises:
@@ -164,10 +163,10 @@ def _check_keys(file: ManifestFile, place: Place, known: frozenset[str]) -> list
     return [".".join([*map(str, place), key]) for key in unknown]
 
 
-def _check_unknown_key(file: ManifestFile, place: Place, known: frozenset[str]) -> None:
+def _check_unknown_key(file: YamlFile, place: Place, known: frozenset[str]) -> None:
     key = str(place[-1])
     dotted, line = ".".join(map(str, place)), file.lines.get(place)
-    meant = _near_miss(key, known)
+    meant = near_miss(key, known)
     if meant is not None:
         wanted = ".".join([*map(str, place[:-1]), meant])
         raise ManifestError(
@@ -181,21 +180,7 @@ def _check_unknown_key(file: ManifestFile, place: Place, known: frozenset[str]) 
         raise ManifestError(str(file.path), dotted, "a secret in a file", wanted, line)
 
 
-def _near_miss(key: str, known: frozenset[str]) -> str | None:
-    def plain(word: str) -> str:
-        return re.sub(r"[^a-z0-9]", "", word.lower())
-
-    for candidate in sorted(known):
-        if plain(candidate) == plain(key) or sorted(candidate) == sorted(key):
-            return candidate
-    close = difflib.get_close_matches(key.lower()[:_MAX_KEY], sorted(known), n=1, cutoff=_NEAR)
-    return close[0] if close else None
-
-
-_MAX_KEY = 64  # characters of a key that are compared
-
-
-def _dotted_lines(file: ManifestFile) -> dict[str, int]:
+def _dotted_lines(file: YamlFile) -> dict[str, int]:
     known = {"model": _MODEL_KEYS, "runtime": _RUNTIME_KEYS}
     return {
         ".".join(map(str, place)): line
@@ -204,27 +189,17 @@ def _dotted_lines(file: ManifestFile) -> dict[str, int]:
     }
 
 
-def _manifest_error(file: ManifestFile, error: ValidationError) -> ManifestError:
+def _manifest_error(file: YamlFile, error: ValidationError) -> ManifestError:
     """Return the first problem, in the words of a manifest."""
-    first = error.errors(include_url=False)[0]
-    place = tuple(part for part in first["loc"] if part is not None)
-    dotted = ".".join(map(str, place))
-    context = first.get("ctx", {})
-    if first["type"] == "missing":
-        found, wanted = "nothing", IMPORT.wanted if dotted == "runtime.import" else "a value"
-    elif first["type"] == "reactor":
-        found, wanted = str(context["found"]), str(context["wanted"])
-    else:
-        value = first["input"]
-        found = "nothing" if value is None else describe(value)
-        wanted = IMPORT.wanted if dotted == "runtime.import" else first["msg"]
-    return ManifestError(str(file.path), dotted, found, wanted, _line_of(file, place))
+    mistake = first_mistake(error, Manifest)
+    wanted = mistake.wanted
+    if mistake.key == "runtime.import":
+        wanted = IMPORT.wanted
+    line = _line_of(file, mistake.place)
+    return ManifestError(str(file.path), mistake.key, mistake.found, wanted, line)
 
 
-def _line_of(file: ManifestFile, place: tuple[str | int, ...]) -> int | None:
-    """Return the line of the nearest key that is in the file."""
+def _line_of(file: YamlFile, place: Place) -> int | None:
     if place[:2] == ("runtime", "recording") and place not in file.lines:
         place = place[1:]
-    while place and place not in file.lines:
-        place = place[:-1]
-    return file.lines.get(place) if place else None
+    return file.line_of(place)

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic_core import PydanticCustomError
 
 from reactor_runtime import setting_kinds as kinds
-from reactor_runtime.manifest_file import Scalar, describe
+from reactor_runtime.mistake import problem
 from reactor_runtime.model_import import parse_model_ref
 from reactor_runtime.setting_kinds import Kind, Resolution
-
-
-def _problem(found: str, wanted: str) -> PydanticCustomError:
-    return PydanticCustomError("reactor", "{found}; {wanted}", {"found": found, "wanted": wanted})
+from reactor_runtime.yaml_file import Scalar, describe
 
 
 def _as(kind: Kind) -> BeforeValidator:
@@ -25,17 +21,17 @@ def _as(kind: Kind) -> BeforeValidator:
 
     def read(value: object) -> object:
         if isinstance(value, dict | list):
-            raise _problem(describe(value), kind.wanted)
+            raise problem(describe(value), kind.wanted)
         if not isinstance(value, Scalar):
             return value
         if value.is_null:
             return None
         if value.quoted and not kind.is_text:
-            raise _problem(describe(value), f"{kind.wanted}, without quotes")
+            raise problem(describe(value), f"{kind.wanted}, without quotes")
         try:
             return kind.parse(value.text)
         except ValueError:
-            raise _problem(describe(value), kind.wanted) from None
+            raise problem(describe(value), kind.wanted) from None
 
     return BeforeValidator(read)
 
@@ -45,7 +41,7 @@ def as_section(value: object) -> object:
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return {}
     if isinstance(value, Scalar | list):
-        raise _problem(describe(value), "a mapping (keys on indented lines below)")
+        raise problem(describe(value), "a mapping (keys on indented lines below)")
     return value
 
 
@@ -56,11 +52,11 @@ def _as_env(value: object) -> object:
         return value
     for name, item in value.items():
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", str(name)):
-            raise _problem(f"the name {name!r}", "names of letters, digits and _")
+            raise problem(f"the name {name!r}", "names of letters, digits and _")
         if not isinstance(item, Scalar | str):
-            raise _problem(f"{describe(item)} for {name}", "text for each name")
+            raise problem(f"{describe(item)} for {name}", "text for each name")
         if "\0" in (item if isinstance(item, str) else item.text):
-            raise _problem(f"a NUL character in {name}", "text for each name")
+            raise problem(f"a NUL character in {name}", "text for each name")
     return {
         name: item if isinstance(item, str) else ("" if item.is_null else item.text)
         for name, item in value.items()

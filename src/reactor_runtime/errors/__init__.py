@@ -13,6 +13,7 @@ from reactor_runtime.errors.authors import (
 )
 from reactor_runtime.errors.configuration import (
     AddressError,
+    ConfigFileError,
     ConfigurationError,
     ManifestError,
     ModelImportError,
@@ -115,6 +116,7 @@ __all__ = [
     "ClientGoneError",
     "ClipRefusedError",
     "CommandError",
+    "ConfigFileError",
     "ConfigurationError",
     "ConnectionClosedError",
     "ConnectionIdError",

@@ -7,8 +7,8 @@ class ConfigurationError(ReactorError):
     """Raised for a mistake in a manifest, a flag or an environment variable; status 2."""
 
 
-class ManifestError(ConfigurationError):
-    """Raised when a manifest cannot be used.
+class ConfigFileError(ConfigurationError):
+    """Raised when a file that a person wrote cannot be used.
 
     Attributes:
         path: The file.
@@ -28,6 +28,10 @@ class ManifestError(ConfigurationError):
         place = f"{self.path}, line {self.line}" if self.line else self.path
         subject = f"{self.key}: " if self.key else ""
         return f"{place}: {subject}found {self.found}; wanted {self.wanted}"
+
+
+class ManifestError(ConfigFileError):
+    """Raised when a manifest cannot be used."""
 
 
 class SettingError(ConfigurationError):

@@ -1,25 +1,11 @@
 """What keeps a distributed job from being accepted, started or finished."""
 
-from reactor_runtime.errors.configuration import ConfigurationError
+from reactor_runtime.errors.configuration import ConfigFileError, ConfigurationError
 from reactor_runtime.errors.reactor_error import ReactorError
 
 
-class JobSpecError(ConfigurationError):
-    """Raised when a job file cannot be used; nothing was started.
-
-    Attributes:
-        path: The file.
-        key: The dotted key, empty when the whole file is wrong.
-        reason: What is wrong and what to write instead.
-    """
-
-    def __init__(self, path: str, key: str, reason: str) -> None:
-        super().__init__(path, key, reason)
-        self.path, self.key, self.reason = path, key, reason
-
-    def __str__(self) -> str:
-        subject = f"{self.key}: " if self.key else ""
-        return f"{self.path}: {subject}{self.reason}"
+class JobSpecError(ConfigFileError):
+    """Raised when a job file cannot be used; nothing was started."""
 
 
 class NodeNetworkError(ConfigurationError):

@@ -1,14 +1,11 @@
 """DistributedJob: what is asked for, checked whole before anything starts."""
 
-import difflib
 import fnmatch
-import json
 import os
 import re
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -17,12 +14,12 @@ from pydantic import (
     Field,
     ValidationError,
     field_validator,
-    model_validator,
 )
 
 from reactor_runtime.errors import JobSpecError
+from reactor_runtime.mistake import first_mistake, problem
+from reactor_runtime.yaml_file import FileKind, YamlFile, describe, read_yaml_file
 
-MAX_SPEC_BYTES = 256 * 1024
 SCRUBBED = ("PET_*", "MASTER_*", "RANK*", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
             "GROUP_RANK", "GROUP_WORLD_SIZE", "ROLE_*", "TORCHELASTIC_*")  # fmt: skip
 _MODULE = "module:"
@@ -40,7 +37,7 @@ def _as_text(value: Any) -> Any:
 
 def _can_be_passed(value: str) -> str:
     if "\0" in value:
-        raise ValueError("a NUL byte cannot be passed to a process")
+        raise problem("a NUL byte", "text that can be passed to a process")
     return value
 
 
@@ -69,12 +66,13 @@ class Rendezvous(_Strict):
     @classmethod
     def _is_planned(cls, value: str) -> str:
         if value == "c10d":
-            raise ValueError(
-                "c10d gives nodes their ranks by itself, in whatever order it finds them; the plan "
-                "says which node runs which ranks: leave kind at static"
+            raise problem(
+                "c10d",
+                "static: c10d gives nodes their ranks by itself, in whatever order it finds them; "
+                "the plan says which node runs which ranks",
             )
         if value != "static":
-            raise ValueError(f"{value!r} is no kind of rendezvous; leave it at static")
+            raise problem(value, "static")
         return value
 
 
@@ -87,8 +85,15 @@ class Checkpoint(_Strict):
     """
 
     path: str = Field(min_length=1)
-    resume: Literal[True]
+    resume: bool
     max_attempts: int = Field(default=2, ge=1, le=1000)
+
+    @field_validator("resume")
+    @classmethod
+    def _is_asked_for(cls, value: bool) -> bool:
+        if not value:
+            raise problem("false", "true, or no checkpoint: block")
+        return value
 
 
 class DistributedJob(_Strict):
@@ -103,7 +108,7 @@ class DistributedJob(_Strict):
         labels: What an agent's labels must say for it to take part.
     """
 
-    name: str = Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$")
+    name: str
     num_workers: int = Field(default=1, ge=1, le=4096)
     procs_per_worker: int = Field(default=1, ge=1, le=1024)
     launcher: Literal["torchrun"] = "torchrun"
@@ -124,23 +129,22 @@ class DistributedJob(_Strict):
     @property
     def module(self) -> str | None:
         """The module to run, ``None`` when the entry point is a script."""
-        return self.entrypoint.removeprefix(_MODULE) if self._is_module() else None
+        is_module = self.entrypoint.startswith(_MODULE)
+        return self.entrypoint.removeprefix(_MODULE) if is_module else None
 
     @property
     def attempts_allowed(self) -> int:
         """How often the job may be started in all."""
         return self.checkpoint.max_attempts if self.checkpoint else 1
 
-    def _is_module(self) -> bool:
-        return self.entrypoint.startswith(_MODULE)
-
     @field_validator("max_attempts")
     @classmethod
     def _is_never_retried(cls, value: int) -> int:
         if value != 1:
-            raise ValueError(
-                "distributed jobs are never retried automatically: leave max_attempts at 1, or "
-                "write a checkpoint: block with resume: true and max_attempts in it"
+            raise problem(
+                str(value),
+                "1: distributed jobs are never retried automatically, unless a checkpoint: block "
+                "with resume: true and max_attempts in it says so",
             )
         return value
 
@@ -149,11 +153,11 @@ class DistributedJob(_Strict):
     def _stays_inside(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for pattern in value:
             if PurePosixPath(pattern).is_absolute() or ".." in PurePosixPath(pattern).parts:
-                raise ValueError(f"{pattern!r} leaves the working directory")
+                raise problem(repr(pattern), "a glob that stays in the working directory")
             try:
                 list(Path(os.devnull).glob(pattern))  # which only then looks at the pattern
             except (ValueError, NotImplementedError) as error:
-                raise ValueError(f"{pattern!r} is no glob: {error}") from None
+                raise problem(f"{pattern!r} ({error})", "a glob, such as film-*.mkv") from None
         return value
 
     @field_validator("env")
@@ -161,22 +165,35 @@ class DistributedJob(_Strict):
     def _leaves_torchrun_alone(cls, value: dict[str, str]) -> dict[str, str]:
         wrong = sorted(name for name in value if not name or "=" in name or "\0" in name)
         if wrong:
-            raise ValueError(f"{wrong[0]!r} is no name of a variable")
+            raise problem(f"the name {wrong[0]!r}", "names that a variable can have")
         taken = sorted(name for name in value if is_scrubbed(name))
         if taken:
-            raise ValueError(f"{', '.join(taken)}: the launcher sets these itself; leave them out")
+            raise problem(", ".join(taken), "it left out: the launcher sets these itself")
         return value
 
-    @model_validator(mode="after")
-    def _has_an_entrypoint(self) -> "DistributedJob":
-        if self._is_module():
-            if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", self.entrypoint[len(_MODULE) :]):
-                raise ValueError(f"entrypoint: {self.entrypoint!r} names no module")
-            return self
-        path = PurePosixPath(self.entrypoint)
+    @field_validator("name")
+    @classmethod
+    def _names_files(cls, value: str) -> str:
+        if not re.fullmatch(r"[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}", value):
+            raise problem(
+                describe(value), "1 to 63 letters, digits and _ . -, a letter or digit first"
+            )
+        return value
+
+    @field_validator("entrypoint")
+    @classmethod
+    def _can_be_run(cls, value: str) -> str:
+        if value.startswith(_MODULE):
+            if not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", value[len(_MODULE) :]):
+                raise problem(value, "module: and the name of a module, such as module:pkg.train")
+            return value
+        path = PurePosixPath(value)
         if path.is_absolute() or ".." in path.parts:
-            raise ValueError(f"entrypoint: {self.entrypoint!r} must be a path inside source")
-        return self
+            raise problem(value, "a path inside source")
+        return value
+
+
+_KIND = FileKind(name="a job file", needs="name and entrypoint", error=JobSpecError)
 
 
 def load_job(path: Path) -> tuple[DistributedJob, Path]:
@@ -186,57 +203,38 @@ def load_job(path: Path) -> tuple[DistributedJob, Path]:
         The job, and its source folder as a path.
 
     Raises:
-        JobSpecError: The file cannot be read or says something wrong.
+        JobSpecError: The file cannot be read or says something wrong; it names file, line, key,
+            what was found and wanted.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
-        raise JobSpecError(str(path), "", f"cannot be read ({error})") from None
-    job = parse_job(text, str(path))
+    file = read_yaml_file(path, _KIND)
+    job = _job_in(file)
     folder = (path.parent / job.source).resolve()
     if not folder.is_dir():
-        raise JobSpecError(str(path), "source", f"{folder} is no folder")
+        raise _missing(file, "source", f"{job.source}, which is no folder", f"{folder} to be one")
     if job.module is None and not (folder / job.entrypoint).is_file():
-        raise JobSpecError(str(path), "entrypoint", f"{job.entrypoint} is no file in {folder}")
+        found = f"{job.entrypoint}, which is no file in {folder}"
+        raise _missing(file, "entrypoint", found, "a script there, or module: and a module's name")
     return job, folder
 
 
-def parse_job(text: str, where: str) -> DistributedJob:
-    """Return the job that *text* describes.
-
-    Raises:
-        JobSpecError: It says something wrong; the message names the key.
-    """
-    if len(text) > MAX_SPEC_BYTES:
-        raise JobSpecError(where, "", f"is larger than {MAX_SPEC_BYTES} bytes")
+def _job_in(file: YamlFile) -> DistributedJob:
     try:
-        tree = json.loads(text) if text.lstrip().startswith("{") else yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise JobSpecError(where, "", f"is neither YAML nor JSON: {error}") from None
-    if not isinstance(tree, dict):
-        raise JobSpecError(where, "", "wanted a mapping with name, entrypoint and num_workers")
-    try:
-        return DistributedJob.model_validate(tree)
+        return DistributedJob.model_validate(_as_written(file.tree))
     except ValidationError as error:
-        raise _first_mistake(where, error) from None
+        mistake = first_mistake(error, DistributedJob, file.tree)
+        line = file.line_of(mistake.place)
+        where = str(file.path)
+        raise JobSpecError(where, mistake.key, mistake.found, mistake.wanted, line) from None
 
 
-def _first_mistake(where: str, error: ValidationError) -> JobSpecError:
-    first = min(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        return JobSpecError(where, key, f"is no key of a job{_suggestion(first['loc'])}")
-    text = str(first["msg"])
-    ours = text.removeprefix("Value error, ")
-    return JobSpecError(where, key, ours if ours != text else text[:1].lower() + text[1:])
+def _missing(file: YamlFile, key: str, found: str, wanted: str) -> JobSpecError:
+    return JobSpecError(str(file.path), key, found, wanted, file.line_of((key,)))
 
 
-def _suggestion(loc: tuple[int | str, ...]) -> str:
-    models: dict[tuple[int | str, ...], type[BaseModel]] = {
-        (): DistributedJob,
-        ("rendezvous",): Rendezvous,
-        ("checkpoint",): Checkpoint,
-    }
-    known = list(models[loc[:-1]].model_fields) if loc[:-1] in models else []
-    near = difflib.get_close_matches(str(loc[-1]), known, n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
+def _as_written(tree: Any) -> Any:
+    """Return *tree* with the text of its leaves: which kind each is, its key decides."""
+    if isinstance(tree, dict):
+        return {key: _as_written(value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [_as_written(value) for value in tree]
+    return None if tree.is_null else tree.text

@@ -38,6 +38,7 @@ from reactor_runtime.launcher.agent_messages import (
 from reactor_runtime.launcher.control_plane import ControlPlane
 from reactor_runtime.launcher.file_shelf import MAX_LOG_CHUNK, MAX_OUTPUT_BYTES, FileShelf
 from reactor_runtime.launcher.source_bundle import MAX_SOURCE_BYTES
+from reactor_runtime.mistake import first_mistake
 
 MAX_JSON_BYTES = 1024**2
 MAX_HOLD_S = 25
@@ -282,6 +283,7 @@ def _number(request: Request, name: str, least: int = 0) -> int:
 
 
 async def _body(request: Request, kind: type[M]) -> M:
+    request.state.kind = kind
     return kind.model_validate_json(await _bytes(request, MAX_JSON_BYTES))
 
 
@@ -305,6 +307,6 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 async def _wrong_body(request: Request, error: Exception) -> Response:
     assert isinstance(error, ValidationError)
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return JSONResponse({"error": f"{where}: {first['msg']}"}, 422)
+    mistake = first_mistake(error, request.state.kind)
+    where = f"{mistake.key}: " if mistake.key else ""
+    return JSONResponse({"error": f"{where}{mistake}"}, 422)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reactor_runtime.errors import StartRefusedError
+from reactor_runtime.mistake import first_mistake
 
 STREAMED = "streamed"
 MOST_STEPS = 10_000
@@ -109,8 +110,8 @@ def read_start_body(body: Mapping[str, Any]) -> StartBody:
     try:
         start = StartBody.model_validate(dict(body))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise StartRefusedError(_where(first["loc"]) or None, first["msg"]) from None
+        mistake = first_mistake(error, StartBody)
+        raise StartRefusedError(_where(mistake.place) or None, str(mistake)) from None
     if start.generation != STREAMED:
         wanted = "stepped sessions are not served; use 'streamed'"
         raise StartRefusedError("generation", wanted)

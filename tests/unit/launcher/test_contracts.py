@@ -1,17 +1,33 @@
-"""A job file is read whole or refused with the key that is wrong."""
+"""A job file is read whole or refused with the line and key that are wrong."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from reactor_runtime.errors import JobSpecError
-from reactor_runtime.launcher.contracts import DistributedJob, load_job, parse_job
+from reactor_runtime.launcher.contracts import DistributedJob, load_job
 
 LEAST = "name: j\nentrypoint: t.py\n"
+Read = Callable[[str], DistributedJob]
 
 
-def test_what_is_left_out_has_a_default() -> None:
-    job = parse_job(LEAST, "job.yaml")
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Read a text as the job file ``job.yaml``."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.py").touch()
+
+    def load(text: str) -> DistributedJob:
+        Path("job.yaml").write_text(text, encoding="utf-8")
+        return load_job(Path("job.yaml"))[0]
+
+    return load
+
+
+def test_what_is_left_out_has_a_default(read: Read) -> None:
+    job = read(LEAST)
     assert job == DistributedJob(
         name="j",
         num_workers=1,
@@ -26,57 +42,98 @@ def test_what_is_left_out_has_a_default() -> None:
     assert job.attempts_allowed == 1
 
 
-def test_json_is_read_as_well_and_numbers_become_text() -> None:
-    text = '{"name": "j", "entrypoint": "module:a.b", "args": ["--lr", 0.1], "env": {"A": 3}}'
-    job = parse_job(text, "job.json")
-    assert (job.module, job.args, job.env) == ("a.b", ("--lr", "0.1"), {"A": "3"})
+def test_json_is_read_as_well_and_numbers_become_text(read: Read) -> None:
+    tree = {"name": "j", "entrypoint": "module:a.b", "args": ["--lr", 0.1, "\U0001f98a"]}
+    for indent in (None, "\t"):
+        job = read(json.dumps({**tree, "env": {"A": 3}}, indent=indent))
+        assert (job.module, job.args) == ("a.b", ("--lr", "0.1", "\U0001f98a"))
+        assert job.env == {"A": "3"}
+
+
+def test_what_is_text_is_taken_as_it_was_written(read: Read) -> None:
+    job = read(LEAST.replace("j", "07") + "args: [no, 1.10, 0x10, '']\nlabels: {rack: 1_0}")
+    assert (job.name, job.args) == ("07", ("no", "1.10", "0x10", ""))
+    assert job.labels == {"rack": "1_0"}
 
 
 @pytest.mark.parametrize(
-    ("more", "key", "words"),
+    ("more", "words"),
     [
-        ("num_worker: 2", "num_worker", "did you mean num_workers?"),
-        ("rendezvous: {prt: 1}", "rendezvous.prt", "did you mean port?"),
-        ("checkpoint: {path: c, resum: true}", "checkpoint.resum", "did you mean resume?"),
-        ("quack: 1", "quack", "known are name, "),
-        ("num_workers: 0", "num_workers", "greater than or equal to 1"),
-        ("max_attempts: 3", "max_attempts", "distributed jobs are never retried automatically"),
-        ("launcher: mpirun", "launcher", "'torchrun'"),
-        ("comm_backend: mpi", "comm_backend", "'gloo' or 'nccl'"),
-        ("failure_policy: retry", "failure_policy", "'fail_fast'"),
-        ("rendezvous: {kind: c10d}", "rendezvous.kind", "c10d gives nodes their ranks by itself"),
-        ("rendezvous: {kind: etcd}", "rendezvous.kind", "leave it at static"),
-        ("rendezvous: {port: 70000}", "rendezvous.port", "65535"),
-        ("env: {MASTER_PORT: 1}", "env", "the launcher sets these itself"),
-        ("env: {PET_NNODES: 1}", "env", "PET_NNODES"),
-        ("outputs: [../x]", "outputs", "leaves the working directory"),
-        ("outputs: ['']", "outputs", "'' is no glob"),
-        ("timeout_s: .inf", "timeout_s", "finite"),
-        ("comm_timeout_s: .nan", "comm_timeout_s", "finite"),
-        ("rendezvous: {join_timeout_s: .inf}", "rendezvous.join_timeout_s", "finite"),
-        ("env: {'A=B': 1}", "env", "'A=B' is no name of a variable"),
-        ('args: ["a\\0b"]', "args.0", "NUL"),
-        ("outputs: [/etc/passwd]", "outputs", "leaves the working directory"),
-        ("checkpoint: {path: c, resume: false}", "checkpoint.resume", "True"),
+        ("num_worker: 2", "num_worker: found an unknown key; wanted a known one: num_workers?"),
+        ("rendezvous: {prt: 1}", "found an unknown key; wanted a known one: rendezvous.port?"),
+        ("checkpoint: {path: c, resum: true}", "wanted a known one: checkpoint.resume?"),
+        ("quack: 1", "quack: found an unknown key; wanted one of name, num_workers, "),
+        ("num_workers: 0", "num_workers: found 0; wanted 1 or more"),
+        ("num_workers: two", "num_workers: found two; wanted a whole number"),
+        ("num_workers:", "num_workers: found nothing; wanted a whole number"),
+        ("max_attempts: 3", "wanted 1: distributed jobs are never retried automatically"),
+        ("launcher: mpirun", "launcher: found mpirun; wanted torchrun"),
+        ("comm_backend: mpi", "comm_backend: found mpi; wanted gloo or nccl"),
+        ("failure_policy: retry", "failure_policy: found retry; wanted fail_fast"),
+        ("rendezvous: {kind: c10d}", "rendezvous.kind: found c10d; wanted static: c10d gives "),
+        ("rendezvous: {kind: etcd}", "rendezvous.kind: found etcd; wanted static"),
+        ("rendezvous: {port: 70000}", "rendezvous.port: found 70000; wanted 65535 or less"),
+        ("rendezvous: 3", "rendezvous: found 3; wanted a mapping"),
+        ("env: {MASTER_PORT: 1}", "found MASTER_PORT; wanted it left out: the launcher sets"),
+        ("env: {PET_NNODES: 1}", "found PET_NNODES; wanted it left out"),
+        ("env: {'A=B': 1}", "env: found the name 'A=B'; wanted names that a variable can have"),
+        ("env: {A: [1]}", "env.A: found a list; wanted text"),
+        ("args: 3", "args: found 3; wanted a list"),
+        ('args: ["a\\0b"]', "args.0: found a NUL byte; wanted text that can be passed"),
+        ("outputs: [../x]", "found '../x'; wanted a glob that stays in the working directory"),
+        ("outputs: [/etc/passwd]", "found '/etc/passwd'; wanted a glob that stays in"),
+        ("outputs: ['']", "outputs: found '' ("),
+        ("timeout_s: inf", "timeout_s: found inf; wanted a finite number"),
+        ("timeout_s: .inf", "timeout_s: found .inf; wanted a number"),
+        ("comm_timeout_s: .nan", "comm_timeout_s: found .nan; wanted a number"),
+        ("timeout_s: 0", "timeout_s: found 0; wanted more than 0"),
+        ("rendezvous: {join_timeout_s: inf}", "join_timeout_s: found inf; wanted a finite number"),
+        ("checkpoint: {path: c, resume: false}", "checkpoint.resume: found false; wanted true"),
+        ("checkpoint: {path: c}", "checkpoint.resume: found nothing; wanted a value"),
+        ("entrypoint: u.py", "found a second 'entrypoint' (the first is on line 2)"),
     ],
 )
-def test_a_mistake_is_named(more: str, key: str, words: str) -> None:
+def test_a_mistake_is_found_on_its_line(read: Read, more: str, words: str) -> None:
     with pytest.raises(JobSpecError) as caught:
-        parse_job(LEAST + more, "job.yaml")
-    assert caught.value.key == key
+        read(LEAST + more)
+    assert str(caught.value).startswith("job.yaml, line 3: ")
     assert words in str(caught.value)
 
 
+def test_what_is_missing_has_no_line(read: Read) -> None:
+    with pytest.raises(JobSpecError) as caught:
+        read("name: j")
+    assert str(caught.value) == "job.yaml: entrypoint: found nothing; wanted a value"
+
+
 @pytest.mark.parametrize("entrypoint", ["../t.py", "/t.py", "module:", "module:a b"])
-def test_an_entrypoint_stays_in_its_source(entrypoint: str) -> None:
-    with pytest.raises(JobSpecError, match="entrypoint"):
-        parse_job(f"name: j\nentrypoint: '{entrypoint}'", "job.yaml")
+def test_an_entrypoint_stays_in_its_source(read: Read, entrypoint: str) -> None:
+    with pytest.raises(JobSpecError, match=r"job\.yaml, line 2: entrypoint: found .*; wanted "):
+        read(f"name: j\nentrypoint: '{entrypoint}'")
 
 
-@pytest.mark.parametrize("text", ["", "- 1", "a: [", "{", "name: \tx: y"])
-def test_what_is_no_job_at_all(text: str) -> None:
-    with pytest.raises(JobSpecError, match=r"job\.yaml"):
-        parse_job(text, "job.yaml")
+@pytest.mark.parametrize("name", ["''", "a/b", "-a", "a" * 64, '"a\\n"'])
+def test_a_name_can_be_a_files(read: Read, name: str) -> None:
+    with pytest.raises(JobSpecError, match=r"line 1: name: found .*; wanted 1 to 63 letters"):
+        read(f"name: {name}\nentrypoint: t.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", "an empty file"),
+        ("- 1", "a list"),
+        ("a: [", "bad YAML"),
+        ("{", "bad YAML"),
+        ("name: \tx: y", "a tab"),
+        ("name: !!python/name:os.system", "the tag"),
+        ("a: &a [*a]", "inside itself"),
+        (f"args: [{'1, ' * 100_000}]", "more than 256 KiB"),
+    ],
+)
+def test_what_is_no_job_at_all(read: Read, text: str, found: str) -> None:
+    with pytest.raises(JobSpecError, match=rf"job\.yaml.*found .*{found}.*; wanted"):
+        read(text)
 
 
 def test_a_file_and_its_folder(tmp_path: Path) -> None:
@@ -94,7 +151,10 @@ def test_a_missing_source_or_script_is_found_before_anything_starts(
 ) -> None:
     file = tmp_path / "job.yaml"
     file.write_text(LEAST + more)
-    with pytest.raises(JobSpecError, match=r"no folder|no file in"):
+    with pytest.raises(JobSpecError, match=r"line [23]: .*no (folder|file in)"):
         load_job(file)
-    with pytest.raises(JobSpecError, match="cannot be read"):
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(JobSpecError, match=r"none\.yaml: found no such file; wanted a job file"):
         load_job(tmp_path / "none.yaml")

@@ -1,8 +1,10 @@
 """The control plane's door: who may come in, with how much, and what it makes of rubbish."""
 
 import contextlib
+import json
 import pickle
 import queue
+import re
 import socket
 import threading
 import time
@@ -95,6 +97,26 @@ def test_rubbish_is_refused_and_runs_nothing(url: str, path: str, tmp_path: Path
             link.ask("POST", path, body)
         assert caught.value.status == 422
     assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "text"),
+    [
+        ("/v1/beats", {"agent_id": "a", "incarnatio": "b"}, "a known one: incarnation?"),
+        ("/v1/beats", {"agent_id": 3, "incarnation": "b"}, "agent_id: found 3; wanted text"),
+        ("/v1/jobs", {"job": {"name": "j"}}, "job.entrypoint: found nothing; wanted a value"),
+        (
+            "/v1/jobs",
+            {"job": {"name": "j", "entrypoint": "t.py", "num_worker": 2}},
+            "job.num_worker: found an unknown key; wanted a known one: job.num_workers?",
+        ),
+    ],
+)
+def test_a_mistake_in_a_body_is_found_and_wanted(
+    url: str, path: str, body: dict[str, object], text: str
+) -> None:
+    with pytest.raises(ControlPlaneError, match=re.escape(text)):
+        ControlLink(url, TOKEN).ask("POST", path, json.dumps(body))
 
 
 def test_a_body_past_its_cap_is_refused(url: str) -> None:

@@ -96,3 +96,26 @@ def test_a_stop_body_is_checked(body: dict[str, Any]) -> None:
 
 def test_64_characters_are_a_reason() -> None:
     assert StopBody.model_validate({"reason": "x" * 64}).reason == "x" * 64
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            {"starting_input": {"stat": {}}},
+            "starting_input.stat: found an unknown key; wanted a known one: starting_input.state?",
+        ),
+        (
+            {"starting_input": {"commands": [{"command": "a", "later": 1}]}},
+            "starting_input.commands[0].later: found an unknown key; wanted one of command, data",
+        ),
+        ({"steps": 0}, "steps: found 0; wanted 1 or more"),
+        ({"seed": "7"}, "seed: found the text '7'; wanted a whole number"),
+        ({"session_id": "x" * 257}, f"found the text '{'x' * 60}'…; wanted at most 256 characters"),
+        ({"starting_input": []}, "starting_input: found a list; wanted a mapping"),
+    ],
+)
+def test_a_refusal_says_what_was_found_and_wanted(body: dict[str, Any], text: str) -> None:
+    with pytest.raises(StartRefusedError) as caught:
+        read_start_body(body)
+    assert text in str(caught.value)
