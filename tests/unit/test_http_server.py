@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import socket
+import struct
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -13,9 +14,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.types import Receive, Scope, Send
 from tests.unit.recording.material import open_shelf, record
 
 from reactor_runtime.http.app import create_app
+from reactor_runtime.http.event_stream import EventStreamResponse
 from reactor_runtime.http.server_settings import ServerSettings
 from reactor_runtime.http.stage import Stage
 from reactor_runtime.http_server import DRAIN_S, HttpServer
@@ -147,6 +150,32 @@ async def test_a_reader_who_leaves_is_forgotten_at_once() -> None:
         async with client.stream("GET", url) as again:
             assert again.status_code == 200
         it.stage.close()
+
+
+async def test_a_reader_who_breaks_off_is_written_to_no_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def past() -> AsyncIterator[str]:
+        for number in range(4000):
+            yield f"id: {number}\ndata: {'x' * 300}\n\n"
+        await asyncio.Event().wait()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await EventStreamResponse(past(), is_over.set)(scope, receive, send)
+
+    is_over, server = asyncio.Event(), HttpServer(app)
+    (listener,) = open_sockets("127.0.0.1", 0)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        tasks.create_task(server.serve([listener]))
+        await server.wait_until_up()
+        reader = socket.create_connection(listener.getsockname(), timeout=5)
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        reader.sendall(head(0, "GET", "/events"))
+        await asyncio.to_thread(reader.recv, 100)
+        reader.close()  # reset: writes to it fail from now on
+        await is_over.wait()
+        server.stop()
+    assert "socket.send()" not in caplog.text
 
 
 async def test_the_answer_names_no_server_software() -> None:

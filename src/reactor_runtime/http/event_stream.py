@@ -42,6 +42,9 @@ class EventStreamResponse(Response):
     async def _pump(self, send: Send) -> None:
         async for part in self._parts:
             await send({"type": "http.response.body", "body": part.encode(), "more_body": True})
+            # Of a reader who left we hear from the loop: until then every write would fail, and
+            # asyncio warns of those.
+            await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
