@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reactor_runtime.media.encoded_frame import EncodedFrame
+from reactor_runtime.media.encoded_frame import Codec, EncodedFrame
 from reactor_runtime.media.meter import Meter
 from reactor_runtime.media.rendition import Rendition
 from reactor_runtime.media.rung import Rung
@@ -63,6 +63,7 @@ class TrackFigures:
     def __init__(self, track: str, renditions: Iterable[Rendition], metrics: Metrics) -> None:
         self._track, self._metrics = track, metrics
         self._encoders = {each: EncoderFigures(each, metrics) for each in renditions}
+        self._is_sound = any(each.codec is Codec.OPUS for each in self._encoders)
         self._shown = Meter()
         self.metadata: Any = None
         self._late = self._dropped = 0
@@ -97,9 +98,9 @@ class TrackFigures:
     def as_dict(self, now: float) -> Mapping[str, Any]:
         """Return the figures of the track.
 
-        Those of its encoders are under ``codecs``: by codec, and lower rungs, once somebody needed
-        them, by ``codec/rung``. ``metadata``, if there is some, is JSON text, cut with ``…`` after
-        1024 characters.
+        A sound has no pictures: what is said of those is left out. Those of its encoders are under
+        ``codecs``: by codec, and lower rungs, once somebody needed them, by ``codec/rung``.
+        ``metadata``, if there is some, is JSON text, cut with ``…`` after 1024 characters.
         """
         metadata = self.metadata
         encoders = {
@@ -107,10 +108,9 @@ class TrackFigures:
             for each, figures in self._encoders.items()
             if (found := figures.as_dict(now))["frames"] or each.rung is Rung.TOP
         }
+        shown = {"fps": self.fps(now), "frames": int(self._shown.total), "late": self._late}
         return {
-            "fps": self.fps(now),
-            "frames": int(self._shown.total),
-            "late": self._late,
+            **({} if self._is_sound else shown),
             "dropped": self._dropped,
             "codecs": encoders,
             **({} if metadata is None else {"metadata": brief_json(metadata, _MOST_TOLD)}),

@@ -22,6 +22,7 @@ from reactor_runtime.session.command_desk import CommandDesk
 from reactor_runtime.session.connection import Connection
 from reactor_runtime.session.event_inbox import EventInbox
 from reactor_runtime.session.message_router import MessageRouter
+from reactor_runtime.session.refusal_record import RefusalRecord
 from reactor_runtime.session.session_course import SessionCourse
 from reactor_runtime.session.session_state import SessionEvent
 from reactor_runtime.session.wiring import Wiring
@@ -50,7 +51,7 @@ class Audience:
         self.schema: dict[str, Any] = schema.to_openapi(settings.model_version or UNSTAMPED)
         self.clients = ClientRegistry()
         self._host, self._course, self._wiring = host, course, wiring
-        self._inbox = EventInbox(host, wiring)
+        self._inbox = EventInbox(host, wiring, RefusalRecord(wiring, course.note))
         self._publishers = wiring.publishers
         self._router = MessageRouter(
             self.schema,

@@ -60,7 +60,7 @@ class CommandDesk:
         except UnresolvedUploadError as error:
             self._wait(client, command, error, coalesces)
         except PayloadError as error:
-            self._inbox.refuse(client, command.request_id, error.code, str(error))
+            self._inbox.refuse(client, command, error.code, str(error), error.field)
         else:
             if self._inbox.admit(client, command, arguments, coalesces=coalesces):
                 self._note_accepted(client, command)
@@ -81,7 +81,7 @@ class CommandDesk:
         strangers = tuple(each for each in missing.wanted if not self._uploads.knows(each[0]))
         if strangers:
             error = UnresolvedUploadError.of(command.name, strangers, "that nobody reserved here")
-            self._inbox.refuse(client, command.request_id, error.code, str(error))
+            self._inbox.refuse(client, command, error.code, str(error), error.field)
             return
         call = self._inbox.admit(client, command, None, coalesces=coalesces)
         if call is not None:

@@ -21,6 +21,7 @@ from reactor_runtime.host.model_host import ModelHost
 from reactor_runtime.session.call_pump import CallPump
 from reactor_runtime.session.call_queue import Call, CallQueue
 from reactor_runtime.session.client import Client
+from reactor_runtime.session.refusal_record import RefusalRecord
 from reactor_runtime.session.wiring import Wiring
 from reactor_runtime.wire import messages as say
 
@@ -33,10 +34,11 @@ class EventInbox:
     Args:
         host: Where admitted commands are posted.
         wiring: Limits, time and figures.
+        refusals: Where it is recorded what was refused, or failed.
     """
 
-    def __init__(self, host: ModelHost, wiring: Wiring) -> None:
-        self._host, self._wiring = host, wiring
+    def __init__(self, host: ModelHost, wiring: Wiring, refusals: RefusalRecord) -> None:
+        self._host, self._wiring, self._refusals = host, wiring, refusals
         self._numbers = itertools.count(1)
         self._calls: dict[int, Call] = {}
         self._pump = CallPump(host, wiring, self._refused)
@@ -62,7 +64,7 @@ class EventInbox:
         if coalesces and (older := queue.newest_of(command.name)) and self._take_back(older):
             self._answer(older, say.Acknowledgement(request_id=older.request_id), "coalesced")
         if not self._make_room(queue, command):
-            self.refuse(client, command.request_id, "overloaded", "too many commands are pending")
+            self.refuse(client, command, "overloaded", "too many commands are pending")
             return None
         call = Call(
             call_id=next(self._numbers),
@@ -104,10 +106,20 @@ class EventInbox:
             queue.fill(number, event)
             self._pump.advance(queue)
 
-    def refuse(self, client: Client, request_id: str, code: str, message: str) -> None:
-        """Answer a command that is not admitted."""
+    def refuse(
+        self,
+        client: Client,
+        asked: say.Command | say.StepRequest,
+        code: str,
+        message: str,
+        field: str | None = None,
+    ) -> None:
+        """Answer a command that is not admitted; *field* is the argument that is wrong, if any."""
         self._wiring.tally.answered(code)
-        client.send(say.Failure(request_id=request_id, code=code, message=message))
+        failure = say.Failure(request_id=asked.request_id, code=code, message=message)
+        client.send(failure)
+        name = asked.name if isinstance(asked, say.Command) else "request_step"
+        self._refusals.add(client, name, failure, field)
 
     def replied(self, reply: CommandReply) -> None:
         """Pass the host's answer on, unless the call has been answered already."""
@@ -161,6 +173,7 @@ class EventInbox:
     def _fail(self, call: Call, code: str, message: str) -> None:
         failure = say.Failure(request_id=call.request_id, code=code, message=message)
         self._answer(call, failure, code)
+        self._refusals.add(call.client, call.name, failure)
 
     def _answer(self, call: Call, message: say.ServerMessage, outcome: str) -> None:
         # Forget it before it is answered: whatever the answer sets off, it is not answered again.

@@ -70,7 +70,7 @@ class MessageRouter:
 
     def _step(self, client: Client, request: say.StepRequest) -> None:
         text = "this session is streamed; it makes its steps by itself"
-        self._inbox.refuse(client, request.request_id, "invalid_command", text)
+        self._inbox.refuse(client, request, "invalid_command", text)
 
     # --- questions ---
 
@@ -97,7 +97,7 @@ class MessageRouter:
         if request_id:
             text = "too many requests per second"
             if isinstance(message, say.StepRequest):
-                self._inbox.refuse(client, request_id, "overloaded", text)
+                self._inbox.refuse(client, message, "overloaded", text)
             else:
                 client.send(
                     say.ControlFailure(request_id=request_id, code="overloaded", message=text)

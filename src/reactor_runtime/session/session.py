@@ -284,4 +284,6 @@ def _words(state: SessionState, last_words: str) -> str:
     if state is SessionState.CREATED:
         return "the model is loading"
     failed = f"; the last one failed: {last_words}" if last_words else ""
+    if state is SessionState.READY:
+        return f"the model is ready, no session is running{failed}"
     return f"the session is {state.value}{failed}"

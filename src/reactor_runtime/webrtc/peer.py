@@ -229,7 +229,6 @@ class Peer(Connection):
     def stats(self) -> Mapping[str, Any]:
         """Return figures for operators."""
         return {
-            "connection_id": self.connection_id,
             "state": self._state.value,
             "silent_for_s": round(self.silent_for_s, 3),
             "buffered_bytes": self._channels.buffered_bytes,

@@ -174,12 +174,12 @@ class PeerMedia:
     def stats(self) -> Mapping[str, Any]:
         """Return figures per track."""
         inputs = {
-            mid: {
+            track.name: {
                 "frames": track.frames,
                 "lost": track.lost,
                 "skipped": track.skipped,
                 "unwanted": track.unwanted,
             }
-            for mid, track in self.inputs.items()
+            for track in self.inputs.values()
         }
         return {"outputs": self._out.stats(), "inputs": inputs}

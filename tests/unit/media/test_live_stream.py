@@ -407,6 +407,7 @@ async def test_stats_tell_the_newest_metadata_of_sound_whoever_hears_it(
         stream.put(make_chunk(audio=sound, metadata={"voice": ({"number": number},)}))
     await until(lambda: "metadata" in stream.stats()["tracks"]["voice"])
     seen = stream.stats()["tracks"]
+    assert not {"fps", "frames", "late"} & set(seen["voice"])  # a sound shows no pictures
     assert seen["voice"]["metadata"] == '{"number": 0}'  # the queued one has not begun
     assert {"metadata"} & (seen["hum"].keys() | seen["main"].keys()) == set()
     await until(lambda: stream.stats()["tracks"]["voice"]["metadata"] == '{"number": 1}')

@@ -221,6 +221,55 @@ async def test_commands_are_recorded_once_accepted(started: Room) -> None:
     ]
 
 
+async def test_refused_and_failed_commands_are_recorded_as_errors(
+    started: Room,
+) -> None:
+    viewer = started.v1()
+    viewer.call("data_1", "set_speed", speed=77_077)
+    viewer.call("data_2", "no_such_command")
+    viewer.call("data_3", "shout")
+    started.host.reply(started.host.calls()[0], code="too_dark", text="light a lamp")
+    viewer.call("data_4", "shout")
+    started.host.reply(started.host.calls()[-1], code="internal_error", text="it failed")
+    await until(lambda: len(viewer.answers()) == 4)
+    errors = [e["detail"] for e in retained(started.session.events) if e["event"] == "error"]
+    assert [(error["request_id"], error["command"], error["code"]) for error in errors] == [
+        ("data_1", "set_speed", "invalid_command"),
+        ("data_2", "no_such_command", "invalid_command"),
+        ("data_3", "shout", "too_dark"),
+        ("data_4", "shout", "internal_error"),
+    ]
+    assert errors[2] == {
+        "message": "light a lamp",
+        "command": "shout",
+        "code": "too_dark",
+        "conn_id": 5000,
+        "request_id": "data_3",
+        "transport": "webrtc",
+    }
+
+
+async def test_a_refusal_is_one_line_in_the_log_without_values(
+    started: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    viewer = started.v1()
+    viewer.call("data_1", "set_speed", speed=77_077)
+    [line] = [each.getMessage() for each in caplog.records if "command_refused" in str(each.msg)]
+    for said in ("client-5000", "set_speed", "invalid_command", "speed"):
+        assert said in line
+    assert "77077" not in caplog.text
+
+
+async def test_a_flood_of_wrong_commands_is_no_flood_of_lines(started: Room) -> None:
+    viewer = started.v1()
+    for n in range(500):
+        viewer.call(f"data_{n}", "no_such_command")
+    assert len(viewer.answers()) == 500
+    errors = [e for e in retained(started.session.events) if e["event"] == "error"]
+    assert 0 < len(errors) <= 100
+
+
 async def test_what_an_author_says_to_a_slow_client_is_dropped_and_it_stays(
     started: Room, caplog: pytest.LogCaptureFixture
 ) -> None:

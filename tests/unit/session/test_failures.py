@@ -88,7 +88,7 @@ async def test_the_next_session_starts_at_once(started: Room) -> None:
     assert started.session.health() == (
         True,
         "available",
-        "the session is ready; the last one failed: ValueError",
+        "the model is ready, no session is running; the last one failed: ValueError",
     )
     assert (await started.started())["state"] == "waiting"
     assert started.session.health().detail == "the session is waiting"

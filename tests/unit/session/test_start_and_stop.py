@@ -31,7 +31,7 @@ async def test_a_model_loads_then_a_session_can_start() -> None:
     with pytest.raises(SessionUnavailableError):
         await room.session.stop_session()
     await room.ready()
-    assert room.session.health() == (True, "available", "the session is ready")
+    assert room.session.health() == (True, "available", "the model is ready, no session is running")
     assert "/events/set_speed" in room.session.schema()["paths"]
     assert room.transitions() == [
         ("initializing", "created", "created"),

@@ -35,7 +35,7 @@ async def publish(viewer: Viewer, listener: RecordingListener, **tracks: MediaSt
 
 
 def inbound(connection: Any) -> Any:
-    return next(iter(connection.stats()["inputs"].values()))
+    return connection.stats()["inputs"]["webcam"]
 
 
 async def test_pictures_arrive_as_rgb_with_their_capture_time(
