@@ -54,6 +54,32 @@ def test_the_contract_is_printed_and_the_model_is_not_loaded(app: Path) -> None:
     assert table["commands"] == "set_hue(hue: number 0…1 = 0.5)"
 
 
+TALKS = """\
+from reactor_runtime import ReactorModel
+
+class Talks(ReactorModel):
+    def generate(self, input):
+        return None
+
+class Hasty(Talks):
+    fps = "24"
+"""
+
+
+def test_a_class_without_tracks_is_said_to_send_messages_only(app: Path) -> None:
+    (app / "talks.py").write_text(TALKS)
+    ran = reactor("check", "talks:Talks", cwd=app)
+    assert ran.status == 0
+    assert rows(ran.out)["output"] == "tracks none; it can only send messages"
+
+
+def test_a_pace_of_another_type_is_refused(app: Path) -> None:
+    (app / "talks.py").write_text(TALKS)
+    ran = reactor("check", "talks:Hasty", cwd=app)
+    assert ran.status == 2
+    assert "Hasty.fps is '24'; wanted a positive number of frames per second" in ran.err
+
+
 def test_the_weights_are_where_the_environment_says(app: Path) -> None:
     assert rows(reactor("check", str(app)).out)["weights"] == "./weights"
     ran = reactor("check", str(app), REACTOR_WEIGHTS_PATH="/srv/weights")

@@ -20,7 +20,8 @@ def contract_lines(contract: ModelContract) -> Iterator[tuple[str, str]]:
     yield "class", contract.name
     for direction, label in ((TrackDirection.OUT, "output"), (TrackDirection.IN, "input")):
         tracks = [track for track in contract.tracks if track.direction is direction]
-        yield f"{label} tracks", ", ".join(map(_track, tracks)) or "none"
+        nothing = "none; it can only send messages" if label == "output" else "none"
+        yield f"{label} tracks", ", ".join(map(_track, tracks)) or nothing
     yield "state", contract.state_class.__name__ if contract.state_class else "none"
     hooks = [each.name for each in fields(contract.lifecycle)]
     yield "hooks", ", ".join(n for n in hooks if getattr(contract.lifecycle, n)) or "none"

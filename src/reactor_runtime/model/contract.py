@@ -23,6 +23,7 @@ from reactor_runtime.model.mentions import mentioned, visible
 from reactor_runtime.model.messages import ModelMessage, wire_name
 from reactor_runtime.model.openapi import ModelSchema
 from reactor_runtime.model.output import Output
+from reactor_runtime.model.pace import class_buffer_frames, class_fps
 from reactor_runtime.model.payload import bind
 from reactor_runtime.model.refusals import short_name
 from reactor_runtime.model.tracks import Track
@@ -62,6 +63,7 @@ class ModelContract:
         Raises:
             TypeError: A declaration makes no sense; it names class, method or field, and the cure.
         """
+        _check_pace(model)
         state = state_class(model)
         commands = read_commands(model, state)
         inputs = media_handles(model)
@@ -106,6 +108,14 @@ class ModelContract:
             description=description or self.description,
             contract=self,
         )
+
+
+def _check_pace(model: type) -> None:
+    try:
+        class_fps(model)
+        class_buffer_frames(model)
+    except ValueError as error:
+        raise TypeError(f"{model.__qualname__}.{error}") from error
 
 
 def state_class(model: type) -> type[InputState] | None:

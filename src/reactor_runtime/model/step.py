@@ -56,7 +56,8 @@ class StepCompleted:
             object.__setattr__(self, "output", None)
         if self.output is not None and not isinstance(self.output, Output):
             raise TypeError(
-                f"a step shows an Output, None or Idle, not {type(self.output).__name__}"
+                f"a step shows an Output, None or Idle, not {type(self.output).__name__}; declare "
+                "a class of Output with its tracks (`main_video: Video`) and show one of those"
             )
         if self.files:
             for name, content in self.files.items():

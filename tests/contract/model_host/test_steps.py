@@ -169,7 +169,7 @@ async def test_what_is_no_output_ends_the_session_and_says_what_was_wanted(
         stage.join()
         await stage.closed()
     assert stage.outlet.of(HostFailure)[0].message == "TypeError"
-    assert "a step shows an Output, None or Idle, not ndarray" in caplog.text
+    assert "a step shows an Output, None or Idle, not ndarray; declare a class" in caplog.text
 
 
 async def test_messages_of_a_step_are_passed_on_before_its_frames(serve: Serve) -> None:
