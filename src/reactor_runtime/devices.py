@@ -3,8 +3,10 @@
 import importlib.util
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 
 def visible_cuda_devices(environ: Mapping[str, str] | None = None) -> int:
@@ -40,6 +42,13 @@ def torch_cuda_version() -> str | None:
     if match is None:
         return None
     return match[1] or match[2] or "none"
+
+
+def usable_cuda_devices() -> int | None:
+    """Return how many CUDA devices torch can use; ``None`` where nobody has imported torch."""
+    torch: Any = sys.modules.get("torch")
+    cuda = getattr(torch, "cuda", None)  # an import that failed may have left half of it
+    return None if cuda is None else int(cuda.device_count())
 
 
 def _cuda_device_files() -> int:

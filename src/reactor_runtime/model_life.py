@@ -6,7 +6,6 @@ import contextlib
 import gc
 import threading
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reactor_runtime.announcements import announce, print_error
@@ -26,7 +25,7 @@ from reactor_runtime.served_model import (
 from reactor_runtime.served_recordings import open_shelf, open_steps
 from reactor_runtime.session.session import Session
 from reactor_runtime.session.session_state import SessionState
-from reactor_runtime.settings import ServeSettings, import_served_class
+from reactor_runtime.settings import ServeSettings, check_device, import_served_class
 from reactor_runtime.stop_signals import StopSignals
 
 if TYPE_CHECKING:
@@ -140,9 +139,12 @@ class ModelLife:
         settings = self._settings
         announce(f"Loading {settings.model_ref} …")
 
-        model_class: type[Any] = await _on_thread(
-            partial(import_served_class, settings), IMPORT_THREAD
-        )
+        def import_it() -> type[Any]:
+            found = import_served_class(settings)
+            check_device(settings)
+            return found
+
+        model_class: type[Any] = await _on_thread(import_it, IMPORT_THREAD)
         gc.enable()
         return model_class
 

@@ -161,7 +161,7 @@ SETTINGS: tuple[Setting, ...] = (
         kind=kinds.DEVICE,
         computed=_device,
         group=_MODEL,
-        about="cpu, cuda:<n>, or cuda with more than one rank.",
+        about="cpu, cuda or cuda:<n>; on several ranks each takes its own, so no <n>.",
     ),
     Setting(
         name="comm_backend",

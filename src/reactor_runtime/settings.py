@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from reactor_runtime.devices import usable_cuda_devices
 from reactor_runtime.errors import ManifestError, ModelImportError, SettingError
 from reactor_runtime.manifest import Manifest, Recording, load_config
 from reactor_runtime.manifest_file import locate
@@ -49,7 +50,7 @@ class ServeSettings:
         world_size: Ranks that run the model in lockstep.
         isolation: ``in_process`` or ``process``.
         workers: Processes of a ``WorkerGroup`` the author builds; ``None`` for one per device.
-        device: ``cpu``, ``cuda`` (at world_size > 1) or ``cuda:<n>``.
+        device: ``cpu``, ``cuda`` (at world_size > 1) or ``cuda:<n>`` (at world_size 1).
         comm_backend: ``gloo``, ``nccl``, or ``None`` for what suits the device.
         init_process_group: Whether ranks join a process group.
         on_failure: ``keep``, ``exit`` or ``restart``.
@@ -187,6 +188,8 @@ def resolve_settings(
     sources = _Sources(flags or {}, os.environ if environ is None else environ, manifest)
     for setting in SETTINGS:
         values[setting.name], origins[setting.name] = sources.find(setting, values)
+    if values["world_size"] == 1 and values["device"] == "cuda":  # what a rank alone takes
+        values["device"] = "cuda:0"
     _check_together(values, origins)
     if manifest is not None:
         _check_config(manifest)
@@ -265,6 +268,25 @@ def import_served_class(settings: ServeSettings) -> type[Any]:
     return import_model_class(settings.model_ref, settings.folder)
 
 
+def check_device(settings: ServeSettings) -> None:
+    """Refuse a device in process that torch cannot use, where the model's module has imported it.
+
+    Ranks look for themselves. torch costs seconds, so nobody imports it to ask.
+
+    Raises:
+        SettingError: It says what torch sees.
+    """
+    kind, _, index = settings.device.partition(":")
+    if settings.isolation == "process" or kind != "cuda":
+        return
+    count = usable_cuda_devices()
+    if count is not None and int(index or 0) >= count:
+        seen = f"{count or 'no'} CUDA device{'' if count == 1 else 's'}"
+        found = f"{settings.device}, and torch sees {seen} here"
+        wanted = f"cuda:<n> below cuda:{count}" if count else "cpu, or CUDA that torch can use"
+        raise SettingError("device", found, wanted)
+
+
 class _Sources:
     """Flags, environment and manifest, asked in this order."""
 
@@ -327,7 +349,6 @@ def _check_together(values: Mapping[str, Any], origins: Mapping[str, str]) -> No
         ("isolation", many and not pooled, "process, or world_size 1"),
         ("workers", many and values["workers"] is not None, "none: the ranks are the workers"),
         ("device", many and ":" in device, "cpu or cuda: each rank takes its own"),
-        ("device", not many and device == "cuda", "cuda:<n>, such as cuda:0"),
         ("on_failure", pooled and policy == "keep", "exit or restart: broken ranks are replaced"),
         ("on_failure", not pooled and policy == "restart", "keep or exit, or isolation process"),
         ("comm_backend", is_nccl and device == "cpu", "gloo, or a CUDA device"),

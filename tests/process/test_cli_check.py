@@ -80,6 +80,23 @@ def test_a_pace_of_another_type_is_refused(app: Path) -> None:
     assert "Hasty.fps is '24'; wanted a positive number of frames per second" in ran.err
 
 
+@pytest.mark.parametrize("command", ["check", "serve"])
+@pytest.mark.parametrize(
+    ("devices", "words"),
+    [(0, "found cuda:1, and torch sees no CUDA devices here"), (1, "wanted cuda:<n> below cuda:1")],
+)
+def test_a_device_that_torch_does_not_see_is_refused_in_process(
+    app: Path, command: str, devices: int, words: str
+) -> None:
+    (app / "torch.py").write_text(
+        f"class cuda:\n    device_count = staticmethod(lambda: {devices})\n"
+    )
+    (app / "talks.py").write_text(f"import torch\n{TALKS}")
+    ran = reactor(command, "talks:Talks", "--device", "cuda:1", cwd=app, REACTOR_PORT="0")
+    assert ran.status == 2
+    assert words in ran.err
+
+
 def test_the_weights_are_where_the_environment_says(app: Path) -> None:
     assert rows(reactor("check", str(app)).out)["weights"] == "./weights"
     ran = reactor("check", str(app), REACTOR_WEIGHTS_PATH="/srv/weights")

@@ -205,7 +205,6 @@ def test_no_secret_is_shown(folder: Path) -> None:
         ({"world_size": "2", "isolation": "in_process"}, "isolation"),
         ({"world_size": "2", "workers": "2"}, "workers"),
         ({"world_size": "2", "device": "cuda:0"}, "device"),
-        ({"device": "cuda"}, "device"),
         ({"isolation": "process", "on_failure": "keep"}, "on_failure"),
         ({"on_failure": "restart"}, "on_failure"),
         ({"comm_backend": "nccl", "device": "cpu"}, "comm_backend"),
@@ -216,6 +215,12 @@ def test_values_that_do_not_go_together_are_an_error(flags: dict[str, str], culp
     with pytest.raises(SettingError) as caught:
         resolve_settings("m:M", flags, {})
     assert caught.value.source.startswith(culprit)
+
+
+def test_cuda_is_the_first_device_of_one_and_each_ranks_own_of_several() -> None:
+    one = resolve_settings("m:M", {"device": "cuda"}, {}).settings
+    many = resolve_settings("m:M", {"device": "cuda", "world_size": "2"}, {}).settings
+    assert (one.device, many.device) == ("cuda:0", "cuda")
 
 
 def test_defaults_follow_from_other_settings() -> None:

@@ -73,6 +73,7 @@ def _print_verdict(
     from reactor_runtime.errors import ModelImportError
     from reactor_runtime.model.servable import check_servable, doubts
     from reactor_runtime.recording.recorded_tracks import recorded_tracks
+    from reactor_runtime.settings import check_device
 
     try:
         check_servable(model)
@@ -80,6 +81,7 @@ def _print_verdict(
         raise ModelImportError(settings.model_ref, str(error)) from error
     if settings.isolation == "process":
         _check_ranks(settings)
+    check_device(settings)
     if settings.is_recorded:
         recorded_tracks(contract.tracks, settings.recording)
     console.print()
