@@ -106,7 +106,7 @@ def read_yaml_file(path: Path, kind: FileKind) -> YamlFile:
     try:
         tree = builder.build(yaml.parse(text, Loader=yaml.SafeLoader))
     except yaml.YAMLError as error:
-        raise _syntax_error(path, kind, error) from None
+        raise _syntax_error(path, kind, text, error) from None
     if tree is None or (isinstance(tree, Scalar) and tree.is_null):
         raise kind.error(str(path), None, "an empty file", f"at least {kind.needs}")
     if not isinstance(tree, dict):
@@ -147,13 +147,29 @@ def _as_yaml(text: str) -> str:
     return _STRING.sub(lambda m: json.dumps(json.loads(m[0]), ensure_ascii=False), plain)
 
 
-def _syntax_error(file: Path, kind: FileKind, error: yaml.YAMLError) -> ConfigFileError:
+def _syntax_error(file: Path, kind: FileKind, text: str, error: yaml.YAMLError) -> ConfigFileError:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "bad YAML")
     line = mark.line + 1 if mark is not None else None
     if "'\\t'" in problem:
         return kind.error(str(file), None, "a tab", "spaces for indentation", line)
+    if line is not None and (hint := _hint(problem)) is not None:
+        key = text.splitlines()[line - 1].partition(":")[0].strip()[:_SHOWN]
+        return kind.error(str(file), None, f"{key!r} {hint[0]} (bad YAML)", hint[1], line)
     return kind.error(str(file), None, f"bad YAML ({problem})", "valid YAML", line)
+
+
+_STRAIGHT = "the keys of a section exactly under one another, two spaces deeper than its name"
+
+
+def _hint(problem: str) -> tuple[str, str] | None:
+    """Return what is wrong with a line and what to do, for what indentation mostly leads to."""
+    if problem.endswith("but found '<block mapping start>'"):
+        return "indented unlike the keys around it", _STRAIGHT
+    if problem == "mapping values are not allowed here":
+        cure = f"{_STRAIGHT}; a colon after each, and quotes around text with a colon in it"
+        return "where no key can stand", cure
+    return None
 
 
 def _line(event: Any) -> int:

@@ -328,6 +328,14 @@ BROKEN_FILES: dict[str, tuple[str | bytes, str, str]] = {
     "nested duplicate": ("runtime:\n  import: a:B\n  import: c:D\n", "line 2", "once"),
     "tab": ("runtime:\n\timport: a:B\n", "a tab", "spaces"),
     "not YAML": ("runtime: {import: 'a:B'\n", "bad YAML", "valid YAML"),
+    "too shallow": (
+        "runtime:\n  import: a:B\n world_size: 2\n",
+        "'world_size' indented unlike the keys around it", "exactly under one another",
+    ),
+    "too deep": (
+        "runtime:\n  import: a:B\n    world_size: 2\n",
+        "'world_size' where no key can stand", "exactly under one another",
+    ),
     "two documents": ("runtime: {import: 'a:B'}\n---\nx: 1\n", "second document", "one"),
     "python tag": ("runtime: !!python/object/apply:os.system ['true']\n", "the tag", "tags"),
     "own tag": ("runtime: {import: !x 'a:B'}\n", "the tag", "without tags"),
