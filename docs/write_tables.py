@@ -12,7 +12,6 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from reactor_runtime import setting_kinds as kinds
 from reactor_runtime.cli.check import shown
 from reactor_runtime.manifest_sections import (
     ModelSection,
@@ -73,9 +72,6 @@ def default_of(setting: Setting) -> str:
     """Return a setting's default in words."""
     if setting.computed is not None:
         return (inspect.getdoc(setting.computed) or "").rstrip(".").replace("``", "`")
-    if setting.kind is kinds.BYTES:
-        mebibytes = setting.default >> 20
-        return f"{mebibytes >> 10} GiB" if mebibytes % 1024 == 0 else f"{mebibytes} MiB"
     return {"yes": "true", "no": "false"}.get(shown(setting, setting.default)) or shown(
         setting, setting.default
     )

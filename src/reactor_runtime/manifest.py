@@ -75,6 +75,11 @@ class Manifest(Section):
         return self.runtime.recording
 
     @property
+    def unknown_keys(self) -> tuple[str, ...]:
+        """What is ignored under ``runtime``, where published manifests have no other keys."""
+        return tuple(key for key in self.ignored if key.startswith("runtime."))
+
+    @property
     def name(self) -> str | None:
         """``model.name``."""
         return self.model.name

@@ -32,7 +32,7 @@ from reactor_runtime.exit_status import ExitStatus
 from reactor_runtime.listening_socket import keep_from_forks, open_sockets
 from reactor_runtime.log import configure, get_logger
 from reactor_runtime.setting_table import misspelt_variables
-from reactor_runtime.settings import ServeSettings, resolve_settings
+from reactor_runtime.settings import ServeSettings, manifest_doubts, resolve_settings
 from reactor_runtime.stop_signals import StopSignals
 
 SWITCH_INTERVAL_S = 0.0005  # a model's thread lets the event loop in ten times sooner
@@ -70,6 +70,8 @@ def run(settings: ServeSettings) -> ExitStatus:
     configure(settings.log_format, settings.log_level)
     for name, meant in misspelt_variables(os.environ):
         get_logger(__name__).warning("unknown_variable", name=name, meant=meant)
+    for doubt in manifest_doubts(settings, os.environ):
+        get_logger(__name__).warning("check_the_manifest", doubt=doubt)
     try:
         sockets = open_sockets(settings.host, settings.port)
     except ConfigurationError as error:

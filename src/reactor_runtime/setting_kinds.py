@@ -124,10 +124,13 @@ def whole(minimum: int, maximum: int | None = None) -> Kind:
 def number(
     minimum: float, wanted: str, placeholder: str = "SECONDS", *, maximum: float = math.inf
 ) -> Kind:
-    """Return the kind of finite numbers from *minimum* to *maximum*, both included."""
+    """Return the kind of finite numbers from *minimum* to *maximum*, both included.
+
+    Seconds may have their unit behind them.
+    """
 
     def parse(text: str) -> float:
-        value = _number(text)
+        value = _number(text.strip().removesuffix("s") if placeholder == "SECONDS" else text)
         if not minimum <= value <= maximum:
             raise ValueError("out of range")
         return value
@@ -179,6 +182,14 @@ def _bytes(text: str) -> int:
     if match is None or len(match[1]) > _MAX_DIGITS:
         raise ValueError("not a number of bytes")
     return round(float(match[1]) * (1 << 10 * " KMGT".index(match[2].upper() or " ")))
+
+
+def bytes_text(value: int) -> str:
+    """Return *value* as text that is read as it, in the largest unit that divides it."""
+    for power, unit in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
+        if value and value % (1 << 10 * power) == 0:
+            return f"{value >> 10 * power} {unit}"
+    return f"{value} B"
 
 
 def _resolution(text: str) -> Resolution:

@@ -4,7 +4,7 @@ A flag beats an environment variable, which beats the manifest, which beats the 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ class ServeSettings:
         description: ``model.description``.
         env: Environment variables to set before the author's module is imported.
         recording: The manifest's ``recording``.
+        unknown_keys: Keys under ``runtime`` that nothing reads.
         host: Address to bind.
         port: TCP port, 0 for any free one.
         token: What callers must present; ``None`` when nobody must.
@@ -94,6 +95,7 @@ class ServeSettings:
     description: str | None = None
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     recording: Recording = field(default_factory=Recording)
+    unknown_keys: tuple[str, ...] = ()
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -244,7 +246,19 @@ def from_manifest(manifest: Manifest) -> dict[str, Any]:
         "description": manifest.description,
         "env": manifest.runtime.env,
         "recording": manifest.recording,
+        "unknown_keys": manifest.unknown_keys,
     }
+
+
+def manifest_doubts(settings: ServeSettings, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield what in the manifest will not do what it looks like."""
+    if settings.unknown_keys:
+        keys = ", ".join(settings.unknown_keys)
+        yield f"{settings.manifest_path}: nothing knows {keys}, so it changes nothing"
+    weights = settings.weights_path
+    known = environ.get(WEIGHTS_VARIABLE) or settings.env.get(WEIGHTS_VARIABLE) or str(weights)
+    if weights is not None and known == str(weights) and not weights.exists():
+        yield f"{settings.manifest_path}: runtime.weights_path is {weights}, which does not exist"
 
 
 def _from_reference(target: str) -> dict[str, Any]:

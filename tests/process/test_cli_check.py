@@ -97,6 +97,26 @@ def test_a_device_that_torch_does_not_see_is_refused_in_process(
     assert words in ran.err
 
 
+def test_keys_that_nothing_knows_and_absent_weights_are_pointed_at(app: Path) -> None:
+    manifest = app / "reactor.yaml"
+    manifest.write_text(manifest.read_text().replace("runtime:\n", "runtime:\n  fps: 30\n"))
+    told = f"look {manifest}: nothing knows runtime.fps, so it changes nothing"
+    ran = reactor("check", str(app))
+    assert ran.status == 0
+    assert told in " ".join(ran.out.split())
+    assert "weights_path" not in ran.out
+    (app / "model.py").write_text("raise SystemExit('not imported')")
+    lines = reactor("serve", str(app), REACTOR_PORT="0").err.splitlines()
+    (line,) = [each for each in lines if "check_the_manifest" in each]
+    assert "nothing knows runtime.fps" in line
+
+    manifest.write_text(MANIFEST.replace("runtime:\n", "runtime:\n  weights_path: nowhere\n"))
+    missing = f"runtime.weights_path is {app / 'nowhere'}, which does not exist"
+    assert missing in reactor("serve", str(app), REACTOR_PORT="0").err
+    elsewhere = reactor("serve", str(app), REACTOR_PORT="0", REACTOR_WEIGHTS_PATH=str(app))
+    assert "check_the_manifest" not in elsewhere.err
+
+
 def test_the_weights_are_where_the_environment_says(app: Path) -> None:
     assert rows(reactor("check", str(app)).out)["weights"] == "./weights"
     ran = reactor("check", str(app), REACTOR_WEIGHTS_PATH="/srv/weights")

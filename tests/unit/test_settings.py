@@ -223,6 +223,11 @@ def test_cuda_is_the_first_device_of_one_and_each_ranks_own_of_several() -> None
     assert (one.device, many.device) == ("cuda:0", "cuda")
 
 
+def test_seconds_may_have_their_unit() -> None:
+    for text in ("30s", "30 s", "30"):
+        assert resolve_settings("m:M", {"turn_timeout_s": text}, {}).settings.turn_timeout_s == 30
+
+
 def test_defaults_follow_from_other_settings() -> None:
     one = resolve_settings("m:M", {}, {}).settings
     assert (one.isolation, one.on_failure) == ("in_process", "keep")

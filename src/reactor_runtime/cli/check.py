@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from reactor_runtime import setting_kinds as kinds
 from reactor_runtime.cli.setting_flags import texts_of, with_setting_flags
 from reactor_runtime.paths import WEIGHTS_VARIABLE
 from reactor_runtime.setting import Setting
@@ -73,7 +74,7 @@ def _print_verdict(
     from reactor_runtime.errors import ModelImportError
     from reactor_runtime.model.servable import check_servable, doubts
     from reactor_runtime.recording.recorded_tracks import recorded_tracks
-    from reactor_runtime.settings import check_device
+    from reactor_runtime.settings import check_device, manifest_doubts
 
     try:
         check_servable(model)
@@ -85,7 +86,7 @@ def _print_verdict(
     if settings.is_recorded:
         recorded_tracks(contract.tracks, settings.recording)
     console.print()
-    for doubt in doubts(model):
+    for doubt in (*manifest_doubts(settings, os.environ), *doubts(model)):
         console.print("[yellow]look[/yellow]  ", end="")
         console.print(doubt, markup=False)
     console.print("[green]ok[/green]  the class can be imported and its declarations make sense")
@@ -140,17 +141,29 @@ def _print_rows(console: "Console", rows: Iterable[tuple[str, str]]) -> None:
 
 
 def shown(setting: Setting, value: Any) -> str:
-    """Return *value* for people: units, no secret, no empty brackets."""
+    """Return *value* for people: units, no secret, no empty brackets.
+
+    What is a number is shown as text that the setting would read as the same number.
+    """
     if setting.is_secret:
         return "set (not shown)" if value else "none"
     if value is None or value == ():
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return _number(setting, value)
     if isinstance(value, tuple):
-        return ", ".join(str(item) for item in value)
+        is_range = setting.kind is kinds.PORT_RANGE
+        return ("-" if is_range else ", ").join(str(item) for item in value)
+    return str(value)
+
+
+def _number(setting: Setting, value: float) -> str:
     if setting.name.endswith("_s"):
-        return f"{value:g} s" if value else "no bound"
-    if setting.name.endswith("bitrate"):
-        return f"{value / 1e6:g} Mbit/s"
+        return f"{value:.12g} s" if value else "0 (no bound)"
+    if setting.kind is kinds.BITRATE:
+        return f"{value / 1e6:.12g} Mbit/s"
+    if setting.kind is kinds.BYTES:
+        return kinds.bytes_text(int(value))
     return f"{value:g}" if isinstance(value, float) else str(value)
