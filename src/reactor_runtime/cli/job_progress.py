@@ -5,11 +5,16 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 if TYPE_CHECKING:
     from reactor_runtime.launcher.job_record import JobRecord
     from reactor_runtime.launcher.job_watch import JobWatch
+    from reactor_runtime.launcher.log_screen import LogScreen
+
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show what torchrun itself prints, too.")]
 
 
 def write_lines(lines: bytes) -> None:
@@ -19,10 +24,14 @@ def write_lines(lines: bytes) -> None:
 
 
 def show(
-    watch: "JobWatch", record: "JobRecord", check: Callable[[], None] | None = None
+    watch: "JobWatch",
+    record: "JobRecord",
+    screen: "LogScreen",
+    check: Callable[[], None] | None = None,
 ) -> "JobRecord":
     """Print a job's lines and states until it is over, and return it as it ended.
 
+    Of the lines, those that *screen* passes on; the rest only where no rank says what went wrong.
     *check* is called while the job waits for nodes, and raises when there will be none.
     """
     from rich.console import Console
@@ -41,15 +50,22 @@ def show(
             elif text != said:
                 print(text, file=sys.stderr, flush=True)
             said = text
-            if glance.lines:
-                if status is not None:
-                    status.stop()  # its line is no part of the log's
-                write_lines(glance.lines)
-                if status is not None:
-                    status.start()
+            if lines := screen.pass_on(glance.lines):
+                _write_above(status, lines)
             if check is not None and record.state is JobState.QUEUED:
                 check()
+    if record.causes and record.causes[0].rank is None:
+        write_lines(b"".join(screen.held))
     return record
+
+
+def _write_above(status: Any, lines: bytes) -> None:
+    """Write *lines*; the line of a *status*, if there is one, is no part of them."""
+    if status is not None:
+        status.stop()
+    write_lines(lines)
+    if status is not None:
+        status.start()
 
 
 def progress_of(record: "JobRecord") -> str:

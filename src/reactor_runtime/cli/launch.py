@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reactor_runtime.cli.job_progress import print_result, show, write_lines
+from reactor_runtime.cli.job_progress import Verbose, print_result, show, write_lines
 from reactor_runtime.errors import SettingError
 
 if TYPE_CHECKING:
     from reactor_runtime.launcher.backend import LaunchBackend
     from reactor_runtime.launcher.contracts import DistributedJob
+    from reactor_runtime.launcher.log_screen import LogScreen
 
 
 def launch(  # noqa: PLR0913 - each is a flag
@@ -41,6 +42,7 @@ def launch(  # noqa: PLR0913 - each is a flag
     ray_timeout: Annotated[
         float, typer.Option(help="Seconds in which Ray must have found the nodes.")
     ] = 60.0,
+    verbose: Verbose = False,
 ) -> int:
     """Run a distributed job on this machine: every node is an agent of its own here.
 
@@ -49,14 +51,17 @@ def launch(  # noqa: PLR0913 - each is a flag
     0 when every node succeeded, 1 when one failed, 130 when interrupted.
     """
     from reactor_runtime.launcher.contracts import load_job
+    from reactor_runtime.launcher.log_screen import LogScreen
 
-    job, source = load_job(job_file)
+    job, source = load_job(job_file, runs_here=backend == "local")
     if dry_run:
         print_plan(job)
         return 0
+    screen = LogScreen(shows_all=verbose)
     if from_env is not None:
-        return _run_scheduled(job, source, from_env)
-    return _run(_backend(backend, job, outputs, ray_address, ray_timeout), source, outputs)
+        return _run_scheduled(job, source, from_env, screen)
+    nodes = _backend(backend, job, outputs, ray_address, ray_timeout)
+    return _run(nodes, source, outputs, screen)
 
 
 def _backend(
@@ -73,12 +78,12 @@ def _backend(
     return LocalBackend(job, outputs.absolute())
 
 
-def _run_scheduled(job: "DistributedJob", source: Path, scheduler: str) -> int:
+def _run_scheduled(job: "DistributedJob", source: Path, scheduler: str, screen: "LogScreen") -> int:
     from reactor_runtime.launcher.scheduled_node import ScheduledNode
     from reactor_runtime.launcher.scheduler_env import place_from
 
     place = place_from(scheduler, os.environ, job.num_workers)
-    node = ScheduledNode(job, source, place, write_lines)
+    node = ScheduledNode(job, source, place, lambda lines: write_lines(screen.pass_on(lines)))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: node.stop())
     result = node.run()
@@ -86,6 +91,8 @@ def _run_scheduled(job: "DistributedJob", source: Path, scheduler: str) -> int:
     if not result.causes:
         print(f"{where}: {result.outcome}", file=sys.stderr)
         return 0
+    if result.causes[0].rank is None:
+        write_lines(b"".join(screen.held))
     print(f"{where}: failed: {result.causes[0].sentence}", file=sys.stderr)
     for cause in result.causes[1:]:
         print(f"  then: {cause.sentence}", file=sys.stderr)
@@ -107,7 +114,7 @@ def print_plan(job: "DistributedJob") -> None:
         print(f"  {shlex.join(keeper_argv(argv, 'python', 300, job.timeout_s))}\n")
 
 
-def _run(backend: "LaunchBackend", source: Path, outputs: Path) -> int:
+def _run(backend: "LaunchBackend", source: Path, outputs: Path, screen: "LogScreen") -> int:
     from reactor_runtime.launcher.job_watch import JobWatch, exit_status
 
     _heed_signals()
@@ -116,10 +123,10 @@ def _run(backend: "LaunchBackend", source: Path, outputs: Path) -> int:
         record = backend.submit(source)
         watch = JobWatch(backend.client, record.job_id)
         try:
-            record = show(watch, record, backend.check)
+            record = show(watch, record, screen, backend.check)
         except KeyboardInterrupt:
             backend.client.cancel(record.job_id)
-            record = show(watch, record)
+            record = show(watch, record, screen)
     print_result(record, outputs)
     return exit_status(record)
 

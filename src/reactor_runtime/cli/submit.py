@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from reactor_runtime.cli.control_address import DEFAULT_URL, Control, TokenFile, client_of
-from reactor_runtime.cli.job_progress import print_result, show
+from reactor_runtime.cli.job_progress import Verbose, print_result, show
 
 
 def submit(
@@ -16,6 +16,7 @@ def submit(
     follow: Annotated[
         bool, typer.Option("--follow", help="Show its lines and end with its exit status.")
     ] = False,
+    verbose: Verbose = False,
 ) -> int:
     """Send a job and its source folder; print the job's id."""
     from reactor_runtime.launcher.contracts import load_job
@@ -33,7 +34,9 @@ def submit(
         return 0
 
     from reactor_runtime.launcher.job_watch import JobWatch, exit_status
+    from reactor_runtime.launcher.log_screen import LogScreen
 
-    record = show(JobWatch(client, record.job_id), record)
+    screen = LogScreen(shows_all=verbose)
+    record = show(JobWatch(client, record.job_id), record, screen)
     print_result(record)
     return exit_status(record)

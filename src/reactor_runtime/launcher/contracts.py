@@ -1,8 +1,10 @@
 """DistributedJob: what is asked for, checked whole before anything starts."""
 
 import fnmatch
+import importlib.util
 import os
 import re
+from importlib.machinery import PathFinder
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -196,8 +198,12 @@ class DistributedJob(_Strict):
 _KIND = FileKind(name="a job file", needs="name and entrypoint", error=JobSpecError)
 
 
-def load_job(path: Path) -> tuple[DistributedJob, Path]:
+def load_job(path: Path, *, runs_here: bool = False) -> tuple[DistributedJob, Path]:
     """Read a job file, YAML or JSON.
+
+    Args:
+        path: The file.
+        runs_here: This machine runs it, so that a module that is not here is nowhere.
 
     Returns:
         The job, and its source folder as a path.
@@ -213,8 +219,30 @@ def load_job(path: Path) -> tuple[DistributedJob, Path]:
         raise _missing(file, "source", f"{job.source}, which is no folder", f"{folder} to be one")
     if job.module is None and not (folder / job.entrypoint).is_file():
         found = f"{job.entrypoint}, which is no file in {folder}"
-        raise _missing(file, "entrypoint", found, "a script there, or module: and a module's name")
+        wanted = "a script there, or module: and a module's name"
+        if ":" in job.entrypoint:
+            wanted += " (a served class runs by module:reactor_runtime.offline)"
+        raise _missing(file, "entrypoint", found, wanted)
+    if runs_here and job.module is not None and not _is_here(job.module, folder):
+        found = f"{job.entrypoint}, which is neither in {folder} nor installed"
+        raise _missing(file, "entrypoint", found, "module: and the name of a module that is")
     return job, folder
+
+
+def _is_here(module: str, folder: Path) -> bool:
+    """Return whether *module* is in *folder*, or its package installed. Runs nothing of them."""
+    names, where = module.split("."), [str(folder)]
+    for count in range(1, len(names) + 1):
+        spec = PathFinder.find_spec(".".join(names[:count]), where)
+        if spec is None:
+            break
+        where = list(spec.submodule_search_locations or ())
+    else:
+        return True
+    try:
+        return importlib.util.find_spec(names[0]) is not None
+    except ValueError:  # a module that has not been imported from anywhere, as __main__ is
+        return False
 
 
 def _job_in(file: YamlFile) -> DistributedJob:

@@ -20,6 +20,9 @@ _EFFECTS = re.compile(
 # What collectives raise; an exception of any other type is the script's own, whatever it says.
 _EFFECT_KINDS = re.compile(r"RuntimeError|TimeoutError|OSError|BrokenPipeError|Connection\w*Error")
 
+# What gloo puts around what it says: where in its source, and the same advice every time.
+_AROUND = re.compile(r"^\[/\S+:\d+\] |\. This is typically caused by a remote worker .*$")
+
 
 class Gravity(IntEnum):
     """How near a failure is to the cause; the lowest is nearest."""
@@ -73,7 +76,7 @@ class RankFailure(BaseModel):
         who = f"node {self.node_rank}"
         if self.rank is not None:
             who += f", rank {self.rank}"
-        said = self.message.splitlines()[0] if self.message else ""
+        said = _AROUND.sub("", self.message.splitlines()[0]) if self.message else ""
         ended = _ending(self.exit_code)
         if self.kind and said:
             return f"{who} raised {self.kind}: {said}" + (f" ({ended})" if ended else "")

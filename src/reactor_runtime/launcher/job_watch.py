@@ -85,9 +85,14 @@ class JobWatch:
                 if self._node_rank not in (None, task.node_rank):
                     continue
                 key = (attempt.attempt_id, task.node_rank)
-                while part := self._client.files.log(*key, offsets.get(key, 0)):
+                while part := self._whole_lines(key, offsets.get(key, 0)):
                     offsets[key] = offsets.get(key, 0) + len(part)
                     yield part
+
+    def _whole_lines(self, key: tuple[str, int], offset: int) -> bytes:
+        """Return what is new of a node's log, less a line whose end has not come yet."""
+        lines, newline, _ = self._client.files.log(*key, offset).rpartition(b"\n")
+        return lines + newline
 
 
 def exit_status(record: JobRecord) -> int:

@@ -52,10 +52,20 @@ def test_launch_runs_the_example_of_the_readme(tmp_path: Path) -> None:
 
 def test_launch_ends_with_the_jobs_failure(tmp_path: Path) -> None:
     run = start("launch", str(write_job(tmp_path, "act.py", "exit", "1", "7")), cwd=tmp_path)
-    _, err = run.communicate(timeout=soon(120))
+    out, err = run.communicate(timeout=soon(120))
     assert run.returncode == 1
     assert "job job-1 failed: node 1, rank 1 ended with exit code 7" in err
+    assert "torchrun" not in out + err  # which has said so on both nodes, in a hundred lines
     assert bearing(MARK) == {}
+
+
+def test_launch_shows_torchruns_own_words_on_demand(tmp_path: Path) -> None:
+    job = write_job(tmp_path, "act.py", "exit", "1", "7")
+    run = start("launch", str(job), "--verbose", cwd=tmp_path)
+    out, err = run.communicate(timeout=soon(120))
+    assert run.returncode == 1, err
+    assert "[job node1 torchrun] " in out
+    assert "ChildFailedError" in out
 
 
 def test_nodes_that_cannot_start_end_the_launch_with_the_reason(tmp_path: Path) -> None:

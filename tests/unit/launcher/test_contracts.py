@@ -158,3 +158,38 @@ def test_a_missing_source_or_script_is_found_before_anything_starts(
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(JobSpecError, match=r"none\.yaml: found no such file; wanted a job file"):
         load_job(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("module", "is_here"),
+    [
+        ("train", True),
+        ("kit", True),
+        ("kit.deep.run", True),
+        ("loose.run", True),
+        ("reactor_runtime.offline", True),
+        ("pie", False),
+        ("kit.pie", False),
+    ],
+)
+def test_a_module_is_looked_for_where_the_job_runs(
+    tmp_path: Path, module: str, is_here: bool
+) -> None:
+    for name in ("train.py", "kit/__init__.py", "kit/deep/__init__.py", "kit/deep/run.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text("raise SystemExit('nothing of it is run')")
+    (tmp_path / "loose").mkdir()
+    (tmp_path / "loose" / "run.py").touch()
+    file = tmp_path / "job.yaml"
+    file.write_text(f"name: j\nentrypoint: module:{module}")
+    assert load_job(file)[0].module == module  # other machines may have it
+    if is_here:
+        load_job(file, runs_here=True)
+        return
+    with pytest.raises(JobSpecError, match=r"line 2: entrypoint: found .* nor installed; wanted"):
+        load_job(file, runs_here=True)
+
+
+def test_a_served_class_is_no_entrypoint_and_the_way_to_run_it_is_said(read: Read) -> None:
+    with pytest.raises(JobSpecError, match=r"runs by module:reactor_runtime\.offline"):
+        read("name: j\nentrypoint: pie:Pie")

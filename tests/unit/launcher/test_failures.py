@@ -72,6 +72,20 @@ def test_the_cause_comes_first_and_time_decides_among_equals() -> None:
         (LOST, "node 1: lost: no heartbeat for 5 s"),
         (RankFailure(node_rank=0, rank=1, exit_code=7), "node 0, rank 1 ended with exit code 7"),
         (RankFailure(node_rank=0), "node 0: failed without a word"),
+        (
+            RankFailure(
+                node_rank=0,
+                rank=0,
+                exit_code=1,
+                kind="RuntimeError",
+                message="[/__w/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:537] Read error "
+                "[127.0.0.1]:52424: Connection reset by peer. This is typically caused by a remote "
+                "worker hanging or bugs in the application. Check the logs of the remote worker "
+                "before reporting an error. GLHF! \U0001f3d6\ufe0f",
+            ),
+            "node 0, rank 0 raised RuntimeError: Read error [127.0.0.1]:52424: Connection reset by "
+            "peer (exit code 1)",
+        ),
     ],
 )
 def test_a_failure_in_words(failure: RankFailure, sentence: str) -> None:

@@ -30,3 +30,15 @@ def test_other_nodes_lines_are_left_out(tmp_path: Path) -> None:
         assert JobWatch(client, job.job_id, node_rank=1).look().lines == b""
         watch = JobWatch(client, job.job_id, node_rank=0)
         assert (watch.look().lines, watch.look().lines) == (LINE, b"")
+
+
+def test_a_line_is_shown_once_it_is_whole(tmp_path: Path) -> None:
+    with control_plane(tmp_path) as client:
+        job = running_job(client, tmp_path)
+        assert job.attempt is not None
+        log = tmp_path / "s.files" / "logs" / f"{job.attempt.attempt_id}.node0.log"
+        log.write_bytes(LINE + LINE[:40])
+        watch = JobWatch(client, job.job_id)
+        assert (watch.look().lines, watch.look().lines) == (LINE, b"")
+        log.write_bytes(LINE * 2)
+        assert watch.look().lines == LINE
