@@ -57,12 +57,18 @@ async def test_a_file_by_the_python_sdk(collage: Served) -> None:
 
 
 async def test_pictures_and_messages_by_the_python_sdk(collage: Served) -> None:
-    text = code(collage, "on_frame(")
+    text = code(collage, "on_frame(show)")
     names: dict[str, Any] = {}
     exec(f"async def run():\n{textwrap.indent(text, '    ')}", names)
     with contextlib.redirect_stdout(io.StringIO()) as said:
         await asyncio.wait_for(names["run"](), 60)
     assert said.getvalue().splitlines() == re.findall(r"print\(.*\)  # (.*)", text)
+
+
+async def test_a_camera_by_the_python_sdk(collage: Served) -> None:
+    names: dict[str, Any] = {}
+    exec(f"async def run():\n{textwrap.indent(code(collage, 'push_frame('), '    ')}", names)
+    await asyncio.wait_for(names["run"](), 60)  # it ends once its camera comes back
 
 
 def table() -> list[tuple[str, str]]:

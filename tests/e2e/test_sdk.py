@@ -57,6 +57,7 @@ async def test_a_reply_reaches_the_caller(url: str) -> None:
     async with viewing(url) as viewer:
         reply = await viewer.reactor.send_command("echo", {"text": "hello"})
         assert reply == {"type": "echoed", "data": {"text": "hello"}}
+        assert await viewer.message("echoed") == reply["data"]  # as clients.md says
 
 
 async def test_no_result_is_an_acknowledgement(url: str) -> None:
