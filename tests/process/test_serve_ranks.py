@@ -79,14 +79,14 @@ def test_one_rank_may_have_a_process_of_its_own() -> None:
 def test_a_model_that_does_not_load_on_the_ranks_ends_with_status_1() -> None:
     with serving(LOAD_BREAKS, *FLAGS, ready=False, cwd=ROOT, BREAK="raise") as served:
         assert served.process.wait(20) == 1
-        assert served.log().splitlines()[-1].endswith("ValueError: the weights are bad")
+        assert served.log().splitlines()[-1].endswith("the weights are bad (breaks_in_load.py:22)")
 
 
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("raise", "ValueError: the weights are bad (on rank {rank})"),
+        ("raise", "ValueError: the weights are bad (breaks_in_load.py:22) (on rank {rank})"),
         ("exit", "rank {rank} died during load (exit code 3)"),
         ("kill", "rank {rank} died during load (killed by SIGKILL)"),
     ],
