@@ -5,6 +5,7 @@ tasks after every change, and what is missing from a list is over. So a lost or 
 changes nothing.
 """
 
+import contextlib
 import itertools
 import threading
 import time
@@ -195,3 +196,5 @@ class Agent:
         self._spool.drain()
         for _, run in runs:
             run.release()
+        with contextlib.suppress(ControlPlaneAbsentError, ControlPlaneError):
+            self._client.beat(self._sign.model_copy(update={"is_last": True}))

@@ -58,10 +58,15 @@ class NodeOffer(_Message):
 
 
 class Beat(_Message):
-    """A sign of life."""
+    """A sign of life.
+
+    Attributes:
+        is_last: The agent ends by itself.
+    """
 
     agent_id: str
     incarnation: str
+    is_last: bool = False
 
     @property
     def start(self) -> AgentStart:
@@ -99,10 +104,16 @@ class Ended(_Message):
 
 
 class Delivered(_Message):
-    """Every log line and output of the task has been taken; nothing more will come."""
+    """Every log line and output of the task has been taken; nothing more will come.
+
+    Attributes:
+        notes: What could not be taken, and why.
+        unmatched: The globs of outputs that no file here matches.
+    """
 
     kind: Literal["delivered"] = "delivered"
     notes: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
 
 class Report(_Message):

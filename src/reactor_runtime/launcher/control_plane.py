@@ -159,11 +159,21 @@ class ControlPlane:
         return [offer.agent_id for offer in offers if self._leases.is_alive(offer.start)]
 
     def beat(self, beat: Beat) -> BeatAnswer | None:
-        """Take a sign of life; ``None`` when the agent must register (again)."""
+        """Take a sign of life; ``None`` when the agent must register (again).
+
+        After its last one an agent is gone, and what it has not reported as over is lost.
+        """
         with self._lock:
             offer = self._store.agents().get(beat.agent_id)
             if offer is None or offer.start != beat.start:
                 return None
+            if beat.is_last:
+                _LOG.info("agent_left", agent=beat.agent_id)
+                self._leases.lose(beat.start)
+                with self._store.change():
+                    self._dispatcher.lose(lambda t: t.start == beat.start, "its agent has left")
+                self._changed()
+                return BeatAnswer()
             if self._leases.hear(beat.start, self._clock.now()):
                 self._changed()
             orders = self._dispatcher.orders(beat.start)

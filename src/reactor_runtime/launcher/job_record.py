@@ -33,6 +33,7 @@ class TaskRecord(_Record):
     Attributes:
         home: Id of the agent's work folder.
         known: Numbers of the reports that have been taken.
+        unmatched: The globs of outputs that no file there matches.
         is_delivered: Logs and outputs are complete, or never will be.
         is_free: None of its processes is left on its agent.
     """
@@ -48,6 +49,7 @@ class TaskRecord(_Record):
     known: tuple[int, ...] = ()
     failures: tuple[RankFailure, ...] = ()
     notes: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
     is_delivered: bool = False
     is_free: bool = False
 
@@ -138,7 +140,8 @@ def reported(record: JobRecord, report: Report) -> JobRecord:
     elif isinstance(body, Ended):
         changed = _ended(changed, body)
     elif isinstance(body, Delivered):
-        changed = changed.model_copy(update={"is_delivered": True, "notes": body.notes})
+        update = {"is_delivered": True, "notes": body.notes, "unmatched": body.unmatched}
+        changed = changed.model_copy(update=update)
     return settled(_with(record, _with_task(attempt, changed)))
 
 

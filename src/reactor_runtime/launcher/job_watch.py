@@ -110,4 +110,14 @@ def result_lines(record: JobRecord) -> list[str]:
     else:
         lines = [f"job {record.job_id} {record.state}"]
     tasks = record.attempt.tasks if record.attempt else ()
+    if record.state is JobState.SUCCEEDED:
+        lines += [
+            f"  no output: {glob!r} matches no file of {_nodes(len(tasks))}"
+            for glob in record.job.outputs
+            if all(glob in task.unmatched for task in tasks)
+        ]
     return [*lines, *(f"  node {t.node_rank}: {note}" for t in tasks for note in t.notes)]
+
+
+def _nodes(count: int) -> str:
+    return "node 0" if count == 1 else f"nodes 0 to {count - 1}"

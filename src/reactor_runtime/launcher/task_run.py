@@ -3,6 +3,7 @@
 import shutil
 import threading
 import time
+from collections import ChainMap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -61,6 +62,7 @@ class TaskRun:
     ) -> None:
         self._order, self._node, self._folder, self._say = order, node, folder, say
         self._stop, self._stop_reason = threading.Event(), ""
+        self._unmatched: tuple[str, ...] = ()
         self._store: HeldStore | None = None
         self._process: NodeProcess | None = None
         self._thread = threading.Thread(target=self._run, name="task", daemon=True)
@@ -105,7 +107,8 @@ class TaskRun:
         kept = () if outcome is Outcome.CANCELLED else tuple(failures)
         self._say(Ended(outcome=outcome, failures=kept))
         _LOG.info("task_ended", attempt=order.attempt_id, node_rank=order.node_rank, how=outcome)
-        self._say(Delivered(notes=tuple(self._deliver(logs))))
+        notes = tuple(self._deliver(logs))
+        self._say(Delivered(notes=notes, unmatched=self._unmatched))
 
     def _make_logs(self) -> LogShipper:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -186,7 +189,9 @@ class TaskRun:
     def _send_outputs(self) -> Iterator[str]:
         order, files = self._order, self._node.client.files
         deadline = time.monotonic() + self._node.patience_s
-        for name, path in sorted(matching(self._work_dir, order.job.outputs).items()):
+        found = {glob: matching(self._work_dir, glob) for glob in order.job.outputs}
+        self._unmatched = tuple(glob for glob, files in found.items() if not files)
+        for name, path in sorted(ChainMap(*found.values()).items()):
             send = partial(files.send_output, order.job_id, order.node_rank, name, path)
             try:
                 persist(send, deadline - time.monotonic(), threading.Event())
@@ -194,12 +199,11 @@ class TaskRun:
                 yield f"{ascii(name)[1:-1]}: {error}"
 
 
-def matching(folder: Path, patterns: tuple[str, ...]) -> dict[str, Path]:
+def matching(folder: Path, pattern: str) -> dict[str, Path]:
     """Return the files below *folder* that match, by name; none through a link that leaves it."""
     root = folder.resolve()
     return {
         str(path.relative_to(folder)): path
-        for pattern in patterns
         for path in folder.glob(pattern)
         if path.is_file() and path.resolve().is_relative_to(root)
     }

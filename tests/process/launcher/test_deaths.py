@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.process.launcher.cluster import SLACK_S, Cluster, bearing, running, soon, wait_for
 
+from reactor_runtime.launcher.job_watch import result_lines
 from reactor_runtime.launcher.rendezvous_store import StoreClient
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(400)]
@@ -99,11 +100,14 @@ def test_an_agent_told_to_stop_fails_its_job_at_once(cluster: Cluster) -> None:
     record = cluster.finish(job, "failed")
     assert record.reason == "node 0: its agent was told to stop"
     assert cluster.processes["node0"].wait(15) == 0
+    said = cluster.folder / "control-plane.log"
+    wait_for(lambda: "agent_left" in said.read_text(), "its leaving is noted")
+    assert "agent_lost" not in said.read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_job_outlives_its_control_plane(cluster: Cluster, number: int) -> None:
-    job = cluster.submit("act.py", "wait", procs_per_worker=2, outputs=["began-*.txt"])
+    job = cluster.submit("act.py", "wait", procs_per_worker=2, outputs=["began-*.txt", "none-*"])
     meeting = cluster.meeting(job)
     wait_for(lambda: len(list(meeting.glob("here-*"))) == 4, "all ranks run")
     cluster.kill("control-plane", number)
@@ -113,6 +117,7 @@ def test_a_job_outlives_its_control_plane(cluster: Cluster, number: int) -> None
     wait_for(lambda: not cluster_ranks(cluster), "the ranks end without a control plane")
     cluster.start_control_plane()
     record = cluster.finish(job)
+    assert "  no output: 'none-*' matches no file of nodes 0 to 1" in result_lines(record)
     assert len(before) == 4
     assert len(record.attempts) == 1
     began = sorted(p.name for p in (cluster.outputs / job.job_id).glob("node*/*"))

@@ -1,5 +1,6 @@
 """The control plane's rules, one by one, on a clock that the test moves."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -245,6 +246,34 @@ def test_who_has_hung_up_is_lost_even_if_all_are_silent(control: Control) -> Non
     control.pass_time(6)
     record = control.plane.job(job.job_id)
     assert record.reason == "node 1: lost: no heartbeat for 5 s (agent b at 10.0.0.2)"
+
+
+@pytest.mark.parametrize("has_left", [True, False])
+def test_an_agent_that_left_by_itself_is_not_called_lost(
+    control: Control, has_left: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    control.pass_time(20, "a", "b")
+    if has_left:
+        control.plane.beat(Beat(agent_id="b", incarnation="1", is_last=True))
+    control.pass_time(20, "a")
+    assert control.plane.agents() == ["a"]
+    said = [record for record in caplog.records if "agent='b'" in record.getMessage()]
+    event, level = ("agent_left", "INFO") if has_left else ("agent_lost", "ERROR")
+    assert [(event in record.getMessage(), record.levelname) for record in said] == [(True, level)]
+
+
+def test_what_an_agent_runs_as_it_leaves_is_lost_at_once(control: Control) -> None:
+    control.pass_time(20, "a", "b")
+    job = control.submit()
+    control.run(job)
+    control.plane.beat(Beat(agent_id="b", incarnation="an earlier one's", is_last=True))
+    assert control.plane.job(job.job_id).state is JobState.RUNNING
+    control.plane.beat(Beat(agent_id="b", incarnation="1", is_last=True))
+    record = control.plane.job(job.job_id)
+    assert record.state is JobState.STOPPING
+    assert record.reason == "node 1: its agent has left (agent b at 10.0.0.2)"
+    control.agent("b", incarnation="2")  # its name is free
 
 
 def test_a_moved_wall_clock_loses_nobody(control: Control) -> None:

@@ -158,7 +158,8 @@ def test_outputs_that_match_and_none_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "w" / "b.txt").touch()
     (tmp_path / "secret.txt").touch()
     (tmp_path / "w" / "l.txt").symlink_to(tmp_path / "secret.txt")
-    assert sorted(matching(tmp_path / "w", ("**/*.txt", "b.*"))) == ["b.txt", "d/a.txt"]
+    assert sorted(matching(tmp_path / "w", "**/*.txt")) == ["b.txt", "d/a.txt"]
+    assert sorted(matching(tmp_path / "w", "c.*")) == []
 
 
 def test_the_newest_complete_checkpoint(tmp_path: Path) -> None:

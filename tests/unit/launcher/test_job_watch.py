@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 from tests.unit.launcher.background_control import control_plane, running_job
 
-from reactor_runtime.launcher.job_watch import JobWatch
+from reactor_runtime.launcher.contracts import DistributedJob
+from reactor_runtime.launcher.job_record import AttemptRecord, JobRecord, TaskRecord
+from reactor_runtime.launcher.job_state import JobState
+from reactor_runtime.launcher.job_watch import JobWatch, result_lines
 
 LINE = b"[j node0 rank0] " + b"x" * 83 + b"\n"
 
@@ -30,6 +34,44 @@ def test_other_nodes_lines_are_left_out(tmp_path: Path) -> None:
         assert JobWatch(client, job.job_id, node_rank=1).look().lines == b""
         watch = JobWatch(client, job.job_id, node_rank=0)
         assert (watch.look().lines, watch.look().lines) == (LINE, b"")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "note"),
+    [
+        ([("a-*", "b-*"), ("b-*",)], "  no output: 'b-*' matches no file of nodes 0 to 1"),
+        ([("a-*",)], "  no output: 'a-*' matches no file of node 0"),
+        ([("a-*",), ("b-*",)], None),
+        ([(), ()], None),
+    ],
+)
+def test_outputs_that_match_nothing_anywhere_are_said(
+    nodes: list[tuple[str, ...]], note: str | None
+) -> None:
+    tasks = [
+        TaskRecord(
+            node_rank=rank,
+            agent_id=f"agent{rank}",
+            incarnation="1",
+            address="10.0.0.1",
+            interface="eth0",
+            procs=1,
+            unmatched=unmatched,
+        )
+        for rank, unmatched in enumerate(nodes)
+    ]
+    record = JobRecord(
+        job_id="j-1",
+        number=1,
+        job=DistributedJob(name="j", entrypoint="t.py", outputs=("a-*", "b-*")),
+        source="0" * 64,
+        submitted_at=0.0,
+        state=JobState.SUCCEEDED,
+        attempts=(AttemptRecord(attempt_id="j-1.1", number=1, tasks=tuple(tasks)),),
+    )
+    assert result_lines(record) == ["job j-1 succeeded", *([note] if note else [])]
+    failed = record.model_copy(update={"state": JobState.FAILED, "reason": "no"})
+    assert result_lines(failed) == ["job j-1 failed: no"]
 
 
 def test_a_line_is_shown_once_it_is_whole(tmp_path: Path) -> None:
