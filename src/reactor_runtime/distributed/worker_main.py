@@ -5,6 +5,7 @@ answers, where stacks go, where log lines go. What it loads is small: neither a 
 and torch only if a process group is wanted.
 """
 
+import gc
 import os
 import socket
 import sys
@@ -33,6 +34,10 @@ def main(arguments: list[str]) -> None:
     )
     log = os.fdopen(log_file, "w", encoding="utf-8", buffering=1)
     RankProgram(RankLine(rank, channel, answers), log).run()
+    # The interpreter looks for garbage several times as it ends, which takes half a second where
+    # torch is loaded. Once is enough.
+    gc.collect()
+    gc.freeze()
 
 
 if __name__ == "__main__":

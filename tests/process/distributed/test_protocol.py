@@ -130,6 +130,15 @@ def test_a_healthy_group_leaves_by_itself(make_group: MakeGroup) -> None:
         group.generate(0, "nothing")
 
 
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+def test_what_a_worker_leaves_open_is_written_out(make_group: MakeGroup, marks: Path) -> None:
+    group = make_group(Painter)
+    group.start()
+    group.generate(0, ("keep_open", str(marks)))
+    group.shutdown()
+    assert [Path(marks, f"rank{rank}").read_text() for rank in (0, 1)] == ["the last word"] * 2
+
+
 def test_a_broken_group_is_terminated(make_group: MakeGroup) -> None:
     group = make_group(Painter)
     group.start()
