@@ -18,7 +18,7 @@ def test_all_pages_are_listed_with_their_titles(tmp_path: Path) -> None:
     ran = reactor("docs", cwd=tmp_path)
     assert ran.status == 0
     listed = dict(re.findall(r"^(\S+)  +(\S.*)$", ran.out, re.MULTILINE))
-    assert listed.keys() == PAGES
+    assert listed.keys() == PAGES | {"decisions"}
     assert listed["testing"] == "Testing a model"
 
 
@@ -26,6 +26,13 @@ def test_all_pages_are_listed_with_their_titles(tmp_path: Path) -> None:
 def test_a_page_is_printed_as_it_is(name: str, tmp_path: Path) -> None:
     text = (ROOT / "docs" / "first-model.md").read_text(encoding="utf-8")
     assert reactor("docs", name, cwd=tmp_path).out == text
+
+
+def test_decisions_are_printed_together_or_by_the_name_a_page_links_to(tmp_path: Path) -> None:
+    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    texts = [path.read_text(encoding="utf-8") for path in decisions]
+    assert reactor("docs", "decisions", cwd=tmp_path).out == "\n".join(texts)
+    assert reactor("docs", f"decisions/{decisions[2].name}", cwd=tmp_path).out == texts[2]
 
 
 def test_an_unknown_page_is_one_line(tmp_path: Path) -> None:
@@ -54,6 +61,7 @@ def test_a_wheel_holds_the_pages_and_finds_them(tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
     folder = tmp_path / "installed" / "reactor_runtime" / "docs"
     assert {path.stem for path in folder.glob("*.md")} == PAGES
+    assert any((folder / "decisions").glob("*.md"))
     assert list(folder.rglob("*.pyc")) == []
     (folder / "testing.md").write_text("# As installed\n")
     code = "from reactor_runtime.cli.main import run; raise SystemExit(run(['docs', 'testing']))"

@@ -95,3 +95,12 @@ def test_a_switch_is_turned_off_by_its_other_flag(tmp_path: Path) -> None:
         out = reactor("check", app, *flags).out
         (line,) = [each for each in out.splitlines() if each.startswith("  oversubscribe")]
         assert " ".join(shown.split()) in " ".join(line.split())
+
+
+@pytest.mark.parametrize(
+    "command", [[], ["serve"], ["launch"], ["submit"], ["jobs"], ["jobs", "logs"]]
+)
+def test_a_flag_that_takes_no_value_shows_none(command: list[str]) -> None:
+    out = reactor(*command, "--help").out
+    assert "--help" in out
+    assert "bool" not in out.lower()

@@ -65,6 +65,7 @@ RUN_IN: dict[str, dict[str, str]] = {
         "job.yaml": "process/launcher/test_launching_page.py",
         "sum_ranks.py": "process/launcher/test_launching_page.py",
         "#!/bin/sh": "process/launcher/test_launching_page.py",
+        "(umask 077": "process/launcher/test_launching_page.py",
         "kubernetes.yaml": "process/launcher/test_launching_page.py",
     },
     "docs/metrics.md": {"curl": "process/test_pages.py"},

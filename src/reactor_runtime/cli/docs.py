@@ -9,6 +9,7 @@ import typer
 from reactor_runtime.errors import SettingError
 
 _PACKAGE = Path(__file__).parents[1]
+_DECISIONS = "decisions"  # a folder of short pages, which is printed as one
 # In a wheel the pages lie in the package; in a checkout beside its source.
 _FOLDERS = (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs")
 
@@ -19,25 +20,41 @@ def docs(
     ] = None,
 ) -> int:
     """Print a page of the documentation, or what pages there are."""
-    pages = _pages()
+    folder = _folder()
+    pages = _pages(folder)
+    decisions = _pages(folder / _DECISIONS)
+    names = sorted([*pages, _DECISIONS])
     if page is None:
-        width = max(map(len, pages))
-        for name, path in pages.items():
-            typer.echo(f"{name.ljust(width)}  {_title(path)}")
+        width = max(map(len, names))
+        for name in names:
+            title = _title(pages[name]) if name in pages else "Why it is so"
+            typer.echo(f"{name.ljust(width)}  {title}")
         typer.echo("\nreactor docs PAGE prints one of them.")
         return 0
-    chosen = pages.get(Path(page).stem)
-    if chosen is None:
-        raise SettingError("PAGE", repr(page[:60]), f"one of {', '.join(pages)}")
-    _print(chosen.read_text(encoding="utf-8"))
+    chosen = Path(page).stem
+    if chosen == _DECISIONS:
+        _print("\n".join(map(_text, decisions.values())))
+        return 0
+    path = pages.get(chosen) or decisions.get(chosen)
+    if path is None:
+        raise SettingError("PAGE", repr(page[:60]), f"one of {', '.join(names)}")
+    _print(_text(path))
     return 0
 
 
-def _pages() -> dict[str, Path]:
+def _folder() -> Path:
     for folder in _FOLDERS:
-        if found := sorted(folder.glob("*.md")):
-            return {path.stem: path for path in found}
+        if any(folder.glob("*.md")):
+            return folder
     raise SettingError("PAGE", "no pages beside the package", "an installation that is whole")
+
+
+def _pages(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in sorted(folder.glob("*.md"))}
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def _title(path: Path) -> str:

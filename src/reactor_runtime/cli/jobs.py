@@ -8,15 +8,18 @@ import typer
 
 from reactor_runtime.cli.control_address import DEFAULT_URL, Control, TokenFile, client_of
 from reactor_runtime.cli.job_progress import write_lines
+from reactor_runtime.cli.plain_flags import PlainCommand, PlainGroup
 
 if TYPE_CHECKING:
     from reactor_runtime.launcher.job_record import JobRecord
 
-jobs = typer.Typer(help="Look at the jobs of a control plane, or end one.", no_args_is_help=True)
+jobs = typer.Typer(
+    help="Look at the jobs of a control plane, or end one.", no_args_is_help=True, cls=PlainGroup
+)
 JobId = Annotated[str, typer.Argument(help="The job's id, as submit printed it.")]
 
 
-@jobs.command("list")
+@jobs.command("list", cls=PlainCommand)
 def list_jobs(control: Control = DEFAULT_URL, token_file: TokenFile = None) -> int:
     """Print one line per job, oldest first."""
     for record in client_of(control, token_file).jobs():
@@ -26,7 +29,7 @@ def list_jobs(control: Control = DEFAULT_URL, token_file: TokenFile = None) -> i
     return 0
 
 
-@jobs.command()
+@jobs.command(cls=PlainCommand)
 def show(job_id: JobId, control: Control = DEFAULT_URL, token_file: TokenFile = None) -> int:
     """Print everything that is known of a job."""
     from reactor_runtime.launcher.job_watch import result_lines
@@ -38,7 +41,7 @@ def show(job_id: JobId, control: Control = DEFAULT_URL, token_file: TokenFile = 
     return 0
 
 
-@jobs.command()
+@jobs.command(cls=PlainCommand)
 def logs(
     job_id: JobId,
     control: Control = DEFAULT_URL,
@@ -57,7 +60,7 @@ def logs(
     return 0
 
 
-@jobs.command()
+@jobs.command(cls=PlainCommand)
 def cancel(job_id: JobId, control: Control = DEFAULT_URL, token_file: TokenFile = None) -> int:
     """Have a job end, on every node."""
     record = client_of(control, token_file).cancel(job_id)

@@ -21,6 +21,7 @@ from reactor_runtime.cli.doctor import doctor
 from reactor_runtime.cli.init import init
 from reactor_runtime.cli.jobs import jobs
 from reactor_runtime.cli.launch import launch
+from reactor_runtime.cli.plain_flags import PlainCommand, PlainGroup
 from reactor_runtime.cli.schema import schema
 from reactor_runtime.cli.serve import serve
 from reactor_runtime.cli.submit import submit
@@ -30,22 +31,23 @@ FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="reactor",
+    cls=PlainGroup,
     help="Serve a real-time generative model over WebRTC: one class, one device or many.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(serve)
-app.command()(check)
-app.command()(schema)
-app.command()(init)
-app.command()(doctor)
-app.command()(docs)
-app.command()(launch)
-app.command()(control_plane)
-app.command()(agent)
-app.command()(submit)
+app.command(cls=PlainCommand)(serve)
+app.command(cls=PlainCommand)(check)
+app.command(cls=PlainCommand)(schema)
+app.command(cls=PlainCommand)(init)
+app.command(cls=PlainCommand)(doctor)
+app.command(cls=PlainCommand)(docs)
+app.command(cls=PlainCommand)(launch)
+app.command(cls=PlainCommand)(control_plane)
+app.command(cls=PlainCommand)(agent)
+app.command(cls=PlainCommand)(submit)
 app.add_typer(jobs, name="jobs")
 
 
