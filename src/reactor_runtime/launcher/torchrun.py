@@ -61,7 +61,9 @@ def torchrun_argv(task: TaskPlan, endpoint: str, place: NodePlace | None = None)
         "--redirects", "3",
         "--log-dir", place.log_dir,
         "--role", job.name,
-        "-m", RANK_ENTRY,
+        "-m",
+        "--",  # or an argument of the script would be read as a flag of torchrun's, cut short
+        RANK_ENTRY,
         job.entrypoint,
         *job.args,
     )  # fmt: skip

@@ -171,7 +171,7 @@ python -m torch.distributed.run --nnodes 2 --nproc-per-node 2 --node-rank {node}
 --rdzv-backend static --rdzv-id ATTEMPT --rdzv-conf timeout=60 \
 --master-addr ADDRESS_OF_NODE_0 --master-port PORT --local-addr ADDRESS --max-restarts 0 \
 --monitor-interval 0.1 --redirects 3 --log-dir LOGS --role all_reduce \
--m reactor_runtime.launcher.rank_entry all_reduce.py
+-m -- reactor_runtime.launcher.rank_entry all_reduce.py
 
 """
 

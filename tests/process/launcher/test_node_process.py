@@ -13,6 +13,7 @@ from reactor_runtime.launcher.network import NodeAddress
 from reactor_runtime.launcher.node_process import NodeProcess, place_here
 from reactor_runtime.launcher.plan import plan_group
 from reactor_runtime.launcher.rendezvous_store import HeldStore
+from reactor_runtime.launcher.torchrun import RANK_ENTRY, torchrun_argv
 
 pytestmark = [pytest.mark.torch, pytest.mark.timeout(200)]
 
@@ -37,3 +38,15 @@ def test_a_full_disk_for_log_lines_leaves_no_process(tmp_path: Path) -> None:
         process.run(300, write, Event())
     assert bearing(f"REACTOR_ATTEMPT_ID={attempt}") == {}
     store.close()
+
+
+@pytest.mark.parametrize(
+    "args", [("--m", "3"), ("--log", "x"), ("--node-rank", "7", "-m"), ("--", "--help"), ("--n=1",)]
+)
+def test_a_scripts_arguments_are_none_of_torchruns(args: tuple[str, ...]) -> None:
+    from torch.distributed.run import get_args_parser
+
+    (task,) = plan_group(DistributedJob(name="j", entrypoint="t.py", args=args))
+    given = get_args_parser().parse_args(torchrun_argv(task, "127.0.0.1:4000")[3:])
+    assert (given.module, given.node_rank) == (True, 0)
+    assert [given.training_script, *given.training_script_args] == [RANK_ENTRY, "t.py", *args]

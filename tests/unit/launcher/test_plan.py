@@ -57,7 +57,7 @@ def test_the_command_line_of_a_node() -> None:
         "--redirects", "3",
         "--log-dir", "/w/logs",
         "--role", "train",
-        "-m", "reactor_runtime.launcher.rank_entry",
+        "-m", "--", "reactor_runtime.launcher.rank_entry",
         "train.py", "--steps", "10",
     )  # fmt: skip
 
