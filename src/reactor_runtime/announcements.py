@@ -6,6 +6,7 @@ Everything else is a log line on standard error. None of it holds the token.
 import contextlib
 import sys
 import threading
+from typing import TextIO
 
 from reactor_runtime.errors import ReactorError
 from reactor_runtime.host_port import join_host_port
@@ -21,8 +22,7 @@ log = get_logger(__name__)
 
 def announce(line: str) -> None:
     """Say *line* to the person at the terminal, if there is one."""
-    with contextlib.suppress(OSError, ValueError):  # nobody reads; ValueError: already closed
-        print(line, flush=True)  # noqa: T201 - this is the program's output
+    _say(line, sys.stdout)
 
 
 def print_error(error: ReactorError | str) -> None:
@@ -30,8 +30,7 @@ def print_error(error: ReactorError | str) -> None:
     text = " ".join(str(error).split())
     if len(text) > _LONGEST_LINE:
         text = f"{text[:_LONGEST_LINE]}…"
-    with contextlib.suppress(OSError, ValueError):
-        print(f"reactor: {text}", file=sys.stderr, flush=True)  # noqa: T201 - as above
+    _say(f"reactor: {text}", sys.stderr)
 
 
 def page_address(settings: ServeSettings, port: int) -> str:
@@ -56,6 +55,12 @@ def announce_address(settings: ServeSettings, port: int) -> None:
         )
     if settings.open_browser:
         threading.Thread(target=_show_page, args=(address,), daemon=True).start()
+
+
+def _say(line: str, stream: TextIO) -> None:
+    with contextlib.suppress(OSError, ValueError):  # nobody reads; ValueError: already closed
+        # With its end, in one write: under PYTHONUNBUFFERED a log line could come between the two.
+        print(f"{line}\n", end="", file=stream, flush=True)
 
 
 def _show_page(address: str) -> None:
