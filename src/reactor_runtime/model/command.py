@@ -61,7 +61,6 @@ class CommandContract:
         handler_name: The method that runs; ``None`` where the command only sets a state field.
         field: The state field it sets; ``None`` where a method runs.
         client_parameter: The parameter that wants the caller's ``ClientInfo``, if any.
-        is_async: The method is a coroutine function.
         replies: The message classes its return annotation names.
     """
 
@@ -73,7 +72,6 @@ class CommandContract:
     handler_name: str | None = None
     field: str | None = None
     client_parameter: str | None = None
-    is_async: bool = False
     replies: tuple[type[ModelMessage], ...] = ()
 
     @property
@@ -144,7 +142,6 @@ def _of_method(cls: type, method: str, mark: EventMark) -> CommandContract:
         **_arguments(mark.name, declared, names, f"{cls.__qualname__}.{method}({{}})"),
         handler_name=method,
         client_parameter=client,
-        is_async=inspect.iscoroutinefunction(inspect.unwrap(function)),
         replies=message_classes(inspect.signature(function).return_annotation, names),
     )
 

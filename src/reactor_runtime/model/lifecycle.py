@@ -19,13 +19,11 @@ class Hook:
         name: The method.
         client_parameter: The parameter that wants the ``ClientInfo``, if any.
         file_parameter: The parameter that wants the ``UploadedFile``, if any.
-        is_async: The method is a coroutine function.
     """
 
     name: str
     client_parameter: str | None = None
     file_parameter: str | None = None
-    is_async: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +85,7 @@ def _hook(cls: type, kind: HookKind, name: str) -> Hook | None:
             f"{cls.__qualname__}.{name}({rest[0].name}): a method marked @{kind} takes "
             f"{_TAKES[kind]}; remove the parameter or give it a default"
         )
-    return Hook(
-        name=name,
-        client_parameter=client,
-        file_parameter=file,
-        is_async=inspect.iscoroutinefunction(inspect.unwrap(function)),
-    )
+    return Hook(name=name, client_parameter=client, file_parameter=file)
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:

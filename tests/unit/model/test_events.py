@@ -52,18 +52,6 @@ def test_a_marked_method_stays_the_method_it_was() -> None:
     assert connected(act) is act
 
 
-def test_sync_and_async_methods_are_told_apart() -> None:
-    class Model(ReactorModel):
-        @event
-        def now(self) -> None: ...
-        @event
-        async def later(self) -> None: ...
-
-    contract = ModelContract.of(Model)
-    assert not contract.commands["now"].is_async
-    assert contract.commands["later"].is_async
-
-
 @pytest.mark.parametrize("name", ["connected", "disconnected"])
 def test_lifecycle_names_are_reserved(name: str) -> None:
     with pytest.raises(TypeError, match=rf"act: '{name}' is reserved.*another name"):
@@ -267,9 +255,9 @@ def test_each_hook_is_found_with_what_it_takes() -> None:
     assert cycle.session_started is not None
     assert cycle.session_started.name == "begin"
     assert cycle.session_ended is not None
-    assert cycle.session_ended.is_async
+    assert cycle.session_ended.name == "end"
     assert cycle.connected is not None
-    assert (cycle.connected.client_parameter, cycle.connected.is_async) == ("client", True)
+    assert cycle.connected.client_parameter == "client"
     assert cycle.disconnected is not None
     assert cycle.disconnected.client_parameter is None
     assert cycle.file_uploaded is not None
@@ -320,7 +308,7 @@ def test_overriding_a_hook_keeps_the_mark() -> None:
 
     hook = ModelContract.of(Child).lifecycle.connected
     assert hook is not None
-    assert (hook.name, hook.is_async, hook.client_parameter) == ("hello", True, "client")
+    assert (hook.name, hook.client_parameter) == ("hello", "client")
 
 
 def test_one_method_may_serve_two_kinds() -> None:
