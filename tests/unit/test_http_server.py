@@ -134,6 +134,17 @@ async def test_idle_and_streaming_connections_never_hold_the_end() -> None:
     assert time.monotonic() - begun < DRAIN_S
 
 
+async def test_who_asks_for_the_head_of_the_stream_has_it_and_holds_no_place() -> None:
+    async with running(ServerSettings(max_event_streams=1)) as it, httpx.AsyncClient() as client:
+        url = f"http://127.0.0.1:{it.port}/events"
+        answer = await client.head(url, timeout=5)
+        assert answer.status_code == 200
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        async with client.stream("GET", url) as stream:
+            assert stream.status_code == 200
+            it.stage.close()
+
+
 async def test_a_reader_who_leaves_is_forgotten_at_once() -> None:
     async with running(ServerSettings(max_event_streams=1)) as it, httpx.AsyncClient() as client:
         url = f"http://127.0.0.1:{it.port}/events"

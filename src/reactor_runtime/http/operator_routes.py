@@ -57,6 +57,8 @@ class OperatorRoutes:
     async def events(self, request: Request) -> Response:
         """Stream what happens: retained events after ``since`` first, if asked for."""
         since = _since(request)
+        if request.method == "HEAD":
+            return Response(media_type=EventStreamResponse.media_type)
         if self._open_streams >= self._stage.settings.max_event_streams:
             raise SessionUnavailableError("too many event streams are open", _STREAM_RETRY_AFTER_S)
         session = self._stage.session
