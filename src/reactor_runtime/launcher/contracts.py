@@ -223,15 +223,21 @@ def load_job(path: Path, *, runs_here: bool = False) -> tuple[DistributedJob, Pa
         if ":" in job.entrypoint:
             wanted += " (a served class runs by module:reactor_runtime.offline)"
         raise _missing(file, "entrypoint", found, wanted)
-    if runs_here and job.module is not None and not _is_here(job.module, folder):
+    if runs_here and job.module is not None and not _is_here(job.module, _own_path(job, folder)):
         found = f"{job.entrypoint}, which is neither in {folder} nor installed"
         raise _missing(file, "entrypoint", found, "module: and the name of a module that is")
     return job, folder
 
 
-def _is_here(module: str, folder: Path) -> bool:
-    """Return whether *module* is in *folder*, or its package installed. Runs nothing of them."""
-    names, where = module.split("."), [str(folder)]
+def _own_path(job: DistributedJob, folder: Path) -> list[str]:
+    """Return where its ranks look for modules before they look among what is installed."""
+    given = job.env.get("PYTHONPATH", "").split(os.pathsep)
+    return [str(folder), *(str(folder / each) for each in given if each)]
+
+
+def _is_here(module: str, where: list[str]) -> bool:
+    """Return whether *module* is in *where*, or its package installed. Runs nothing of them."""
+    names = module.split(".")
     for count in range(1, len(names) + 1):
         spec = PathFinder.find_spec(".".join(names[:count]), where)
         if spec is None:

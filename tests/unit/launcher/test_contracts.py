@@ -167,6 +167,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         ("kit", True),
         ("kit.deep.run", True),
         ("loose.run", True),
+        ("beside", True),
+        ("outside", True),
         ("reactor_runtime.offline", True),
         ("pie", False),
         ("kit.pie", False),
@@ -175,13 +177,15 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 def test_a_module_is_looked_for_where_the_job_runs(
     tmp_path: Path, module: str, is_here: bool
 ) -> None:
-    for name in ("train.py", "kit/__init__.py", "kit/deep/__init__.py", "kit/deep/run.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
-        (tmp_path / name).write_text("raise SystemExit('nothing of it is run')")
-    (tmp_path / "loose").mkdir()
-    (tmp_path / "loose" / "run.py").touch()
-    file = tmp_path / "job.yaml"
-    file.write_text(f"name: j\nentrypoint: module:{module}")
+    kit = ("kit/__init__.py", "kit/deep/__init__.py", "kit/deep/run.py")
+    for name in ("train.py", *kit, "lib/beside.py", "../far/outside.py"):
+        (tmp_path / "job" / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / "job" / name).write_text("raise SystemExit('nothing of it is run')")
+    (tmp_path / "job" / "loose").mkdir()
+    (tmp_path / "job" / "loose" / "run.py").touch()
+    file = tmp_path / "job" / "job.yaml"
+    path = f"lib:{tmp_path / 'far'}"
+    file.write_text(f"name: j\nentrypoint: module:{module}\nenv: {{PYTHONPATH: '{path}'}}")
     assert load_job(file)[0].module == module  # other machines may have it
     if is_here:
         load_job(file, runs_here=True)
