@@ -210,8 +210,10 @@ class Viewer:
             text=True,
         )
         self.first = self.ask()
-        if status := self.process.poll():  # its row shows nothing: say why
-            print(f"a {kind} viewer ended at once with status {status}", file=sys.stderr)
+        if self.first.get("event") == "dead":  # its row shows nothing: say so
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it is silent, and not gone
+                status = self.process.wait(5)
+                print(f"a {kind} viewer ended at once with status {status}", file=sys.stderr)
 
     def ask(self, line: str | None = None, timeout_s: float = 120) -> dict[str, Any]:
         """Send a line and return the answer."""

@@ -143,3 +143,11 @@ def test_the_results_in_the_repository_name_no_place() -> None:
         assert (BENCHMARKS / picture).is_file()
     table = [line for line in text.split("## Headline")[1].split("##")[0].splitlines() if line]
     assert "\n".join(table) in (ROOT / "README.md").read_text()
+
+
+def test_a_viewer_that_cannot_start_is_told() -> None:
+    code = "import sys, rig; print(rig.Viewer(sys.executable, 'no_such').first['event'])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=BENCHMARKS, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("dead\n", 0)
+    assert "a no_such viewer ended at once with status 2" in done.stderr
