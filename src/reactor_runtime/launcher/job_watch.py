@@ -80,18 +80,24 @@ class JobWatch:
             pause(POLL_S)
 
     def _new_lines(self, record: JobRecord, offsets: dict[tuple[str, int], int]) -> Iterator[bytes]:
+        is_over = record.state.is_final
         for attempt in record.attempts:
             for task in attempt.tasks:
                 if self._node_rank not in (None, task.node_rank):
                     continue
                 key = (attempt.attempt_id, task.node_rank)
-                while part := self._whole_lines(key, offsets.get(key, 0)):
+                while part := self._whole_lines(key, offsets.get(key, 0), is_over=is_over):
                     offsets[key] = offsets.get(key, 0) + len(part)
                     yield part
 
-    def _whole_lines(self, key: tuple[str, int], offset: int) -> bytes:
-        """Return what is new of a node's log, less a line whose end has not come yet."""
-        lines, newline, _ = self._client.files.log(*key, offset).rpartition(b"\n")
+    def _whole_lines(self, key: tuple[str, int], offset: int, *, is_over: bool) -> bytes:
+        """Return what is new of a node's log, less a line whose end has not come yet.
+
+        Once the job *is_over* it never will: the agent died while it sent the line.
+        """
+        lines, newline, rest = self._client.files.log(*key, offset).rpartition(b"\n")
+        if is_over and rest and not newline:
+            return rest + b"\n"
         return lines + newline
 
 

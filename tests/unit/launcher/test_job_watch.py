@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.launcher.background_control import control_plane, running_job
+from tests.unit.launcher.background_control import control_plane, report_of, running_job
 
+from reactor_runtime.launcher.agent_messages import Delivered, Ended, Outcome
 from reactor_runtime.launcher.contracts import DistributedJob
 from reactor_runtime.launcher.job_record import AttemptRecord, JobRecord, TaskRecord
 from reactor_runtime.launcher.job_state import JobState
@@ -84,3 +85,18 @@ def test_a_line_is_shown_once_it_is_whole(tmp_path: Path) -> None:
         assert (watch.look().lines, watch.look().lines) == (LINE, b"")
         log.write_bytes(LINE * 2)
         assert watch.look().lines == LINE
+
+
+def test_a_line_that_never_ends_is_shown_when_the_job_is_over(tmp_path: Path) -> None:
+    with control_plane(tmp_path) as client:
+        job = running_job(client, tmp_path)
+        assert job.attempt is not None
+        log = tmp_path / "s.files" / "logs" / f"{job.attempt.attempt_id}.node0.log"
+        log.write_bytes(LINE + LINE[:40])
+        watch = JobWatch(client, job.job_id)
+        assert watch.look().lines == LINE
+        client.cancel(job.job_id)
+        client.report(report_of(job, 1, Ended(outcome=Outcome.CANCELLED)))
+        client.report(report_of(job, 2, Delivered()))
+        glances = list(watch.follow(lambda _: None))
+    assert b"".join(glance.lines for glance in glances) == LINE[:40] + b"\n"

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.unit.launcher.background_control import control_plane, running_job
+from tests.unit.launcher.background_control import control_plane, report_of, running_job, task_of
 
 from reactor_runtime.launcher.agent_messages import (
     Ended,
@@ -15,23 +15,9 @@ from reactor_runtime.launcher.agent_messages import (
     Started,
 )
 from reactor_runtime.launcher.control_client import ControlClient
-from reactor_runtime.launcher.job_record import JobRecord
 from reactor_runtime.launcher.report_spool import ReportSpool
 
 NOBODY = ControlClient("http://127.0.0.1:1")
-
-
-def report(job: JobRecord, number: int, body: Published | Started | Ended) -> Report:
-    assert job.attempt is not None
-    return Report(
-        agent_id="a",
-        incarnation="1",
-        job_id=job.job_id,
-        attempt_id=job.attempt.attempt_id,
-        node_rank=0,
-        number=number,
-        body=body,
-    )
 
 
 @pytest.fixture
@@ -48,15 +34,15 @@ def test_what_could_not_be_sent_is_sent_in_order_by_the_next_process(
     with control_plane(tmp_path) as client:
         job = running_job(client, tmp_path)
         first = ReportSpool(tmp_path / "spool", NOBODY, refuse)
-        first.put(report(job, 1, Published(endpoint="10.0.0.1:4000")))
-        first.put(report(job, 2, Started()))
+        first.put(report_of(job, 1, Published(endpoint="10.0.0.1:4000")))
+        first.put(report_of(job, 2, Started()))
         assert not first.drain()
         (tmp_path / "spool" / "000000000000.json").write_text("{}")  # another version's
 
         again = ReportSpool(tmp_path / "spool", client, refuse)
-        again.put(report(job, 3, Ended(outcome=Outcome.SUCCEEDED)))
-        again.put(report(job, 3, Ended(outcome=Outcome.SUCCEEDED)))  # as after a lost answer
-        again.put(report(job, 4, Published(endpoint="10.0.0.1:4001")))
+        again.put(report_of(job, 3, Ended(outcome=Outcome.SUCCEEDED)))
+        again.put(report_of(job, 3, Ended(outcome=Outcome.SUCCEEDED)))  # as after a lost answer
+        again.put(report_of(job, 4, Published(endpoint="10.0.0.1:4001")))
         racing = [threading.Thread(target=again.drain) for _ in range(3)]
         for thread in racing:
             thread.start()
@@ -80,14 +66,12 @@ def test_a_report_that_cannot_be_read_at_the_moment_is_sent_later(
     with control_plane(tmp_path) as client:
         job = running_job(client, tmp_path)
         spool = ReportSpool(tmp_path / "spool", client, lambda report, why: refused.append(why))
-        spool.put(report(job, 1, Started()))
+        spool.put(report_of(job, 1, Started()))
         with monkeypatch.context() as process:
             process.setattr(Path, "read_bytes", read_nothing)
             assert not spool.drain()
         assert spool.drain()
-        attempt = client.job(job.job_id).attempt
-        assert attempt is not None
-        assert attempt.tasks[0].known == (1,)
+        assert task_of(client, job).known == (1,)
     assert refused == []
 
 
@@ -100,13 +84,12 @@ def test_a_full_disk_keeps_no_report_back(
     with control_plane(tmp_path) as client:
         job = running_job(client, tmp_path)
         spool = ReportSpool(tmp_path / "spool", client, lambda report, why: refused.append(why))
-        spool.put(report(job, 1, Started()))
+        spool.put(report_of(job, 1, Started()))
         with monkeypatch.context() as disk:
             disk.setattr(Path, "write_text", write_nothing)
-            spool.put(report(job, 2, Ended(outcome=Outcome.FAILED)))
+            spool.put(report_of(job, 2, Ended(outcome=Outcome.FAILED)))
         assert spool.drain()
-        attempt = client.job(job.job_id).attempt
-        assert attempt is not None
-        assert (attempt.tasks[0].known, attempt.tasks[0].state) == ((1, 2), "failed")
+        task = task_of(client, job)
+        assert (task.known, task.state) == ((1, 2), "failed")
     assert refused == []
     assert list((tmp_path / "spool").iterdir()) == []
