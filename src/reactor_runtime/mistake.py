@@ -18,6 +18,7 @@ from reactor_runtime.yaml_file import Place, describe
 _OWN = "reactor"
 _NEAR = 0.85  # difflib ratio from which an unknown key is a slip of the pen
 _MAX_KEY = 64  # characters of a key that are compared
+_PREFIX = "Input should be "  # of pydantic's own words
 _WANTED = {
     "missing": "a value",
     "greater_than_equal": "{ge} or more",
@@ -112,10 +113,10 @@ def _unknown_key(place: Place, model: type[BaseModel]) -> Mistake:
 
 def _wanted(error: ErrorDetails) -> str:
     context = error.get("ctx", {})
-    if error["type"] == "literal_error":
+    if error["type"] in ("literal_error", "enum"):
         return str(context["expected"]).replace("'", "")
     form = _WANTED.get(error["type"])
-    return form.format(**context) if form is not None else error["msg"]
+    return form.format(**context) if form is not None else error["msg"].removeprefix(_PREFIX)
 
 
 def _at(tree: object, place: Place, otherwise: object) -> object:
@@ -129,14 +130,22 @@ def _at(tree: object, place: Place, otherwise: object) -> object:
 
 def _keys_at(model: type[BaseModel], place: Place) -> list[str]:
     """Return the keys of *model*, or of the model in it that stands at *place*."""
+    choices = [model]
     for step in place:
-        field = model.model_fields.get(str(step))  # none for an item's number, or a union's member
-        model = (field and _model_in(field.annotation)) or model
-    return [field.alias or name for name, field in model.model_fields.items()]
+        field = choices[0].model_fields.get(str(step))
+        if field is not None:
+            choices = _models_in(field.annotation) or choices
+        else:  # an item's number, or which of a union's members it is
+            choices = [each for each in choices if _is_tagged(each, step)] or choices
+    return [field.alias or name for name, field in choices[0].model_fields.items()]
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """Return the model that an annotation is, or holds (an optional one, a list of them)."""
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """Return the models that an annotation is, or holds (an optional one, a list, a union)."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(_model_in, get_args(annotation))), None)
+        return [annotation]
+    return [model for each in get_args(annotation) for model in _models_in(each)]
+
+
+def _is_tagged(model: type[BaseModel], tag: object) -> bool:
+    return any(field.default == tag for field in model.model_fields.values())

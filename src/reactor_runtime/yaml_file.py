@@ -148,13 +148,19 @@ def _as_yaml(text: str) -> str:
 
 
 def _syntax_error(file: Path, kind: FileKind, text: str, error: yaml.YAMLError) -> ConfigFileError:
+    if isinstance(error, yaml.reader.ReaderError):
+        row = text.count("\n", 0, error.position) + 1
+        found = f"the character U+{ord(text[error.position]):04X}"
+        return kind.error(str(file), None, found, "printable characters", row)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "bad YAML")
     line = mark.line + 1 if mark is not None else None
     if "'\\t'" in problem:
         return kind.error(str(file), None, "a tab", "spaces for indentation", line)
-    if line is not None and (hint := _hint(problem)) is not None:
-        key = text.splitlines()[line - 1].partition(":")[0].strip()[:_SHOWN]
+    if mark is not None and (hint := _hint(problem)) is not None:
+        written = text.splitlines()[mark.line]
+        before = written[: mark.column].strip()  # where a second colon is the mistake
+        key = (before or written.partition(":")[0].strip())[:_SHOWN]
         return kind.error(str(file), None, f"{key!r} {hint[0]} (bad YAML)", hint[1], line)
     return kind.error(str(file), None, f"bad YAML ({problem})", "valid YAML", line)
 

@@ -26,6 +26,14 @@ TOKEN = "a-token-for-tests-only"
 OFFER = NodeOffer(
     agent_id="a", incarnation="1", host_id="h", address="10.0.0.1", interface="eth0", procs=1
 )
+REPORT = {
+    "agent_id": "a",
+    "incarnation": "1",
+    "job_id": "j-1",
+    "attempt_id": "j-1.1",
+    "node_rank": 0,
+    "number": 1,
+}
 
 
 @pytest.fixture
@@ -109,6 +117,16 @@ def test_rubbish_is_refused_and_runs_nothing(url: str, path: str, tmp_path: Path
             "/v1/jobs",
             {"job": {"name": "j", "entrypoint": "t.py", "num_worker": 2}},
             "job.num_worker: found an unknown key; wanted a known one: job.num_workers?",
+        ),
+        (
+            "/v1/reports",
+            {**REPORT, "body": {"kind": "delivered", "unmatche": []}},
+            "an unknown key; wanted a known one: body.delivered.unmatched?",
+        ),
+        (
+            "/v1/reports",
+            {**REPORT, "body": {"kind": "ended", "outcome": "lost"}},
+            "found the text 'lost'; wanted succeeded, failed or cancelled",
         ),
     ],
 )
