@@ -1,4 +1,4 @@
-"""Metadata that cannot leave its process, or cannot be read in another."""
+"""Metadata that cannot leave its process, or no longer, or cannot be read in another."""
 
 from typing import Any
 
@@ -25,5 +25,8 @@ class SaysOddThings(ReactorModel):
 
     async def generate(self, state: OddState) -> None:
         way, state.way = state.way, ""
-        odd: Any = {"": None, "local": lambda: None, "unreadable": Unreadable()}[way]
+        odd: Any = {"local": lambda: None, "unreadable": Unreadable(), "changed": []}.get(way)
         await self.emit(Picture(main_video=TrackPayload(flat(5), odd)))  # local
+        if way == "changed":
+            odd.append(lambda: None)
+            raise ValueError("after the picture")

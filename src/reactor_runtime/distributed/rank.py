@@ -128,7 +128,11 @@ class Rank:
         if payload is not None:
             parts, needs = self.frames.finish()
             made = Reply(self._call, payload, parts, needs, self._reader.held())
-        self._line.answer(replace(describe_failure(error, self.phase), made=made))
+        failure = describe_failure(error, self.phase)
+        try:
+            self._line.answer(replace(failure, made=made))
+        except Exception:  # noqa: BLE001 - author code may have changed what it made
+            self._line.answer(failure)
 
     def send(self, message: FromRank) -> None:
         """Answer the group; from the thread that carries out its orders."""

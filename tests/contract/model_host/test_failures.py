@@ -263,7 +263,10 @@ async def test_half_a_picture_of_a_step_that_raised_hides_not_what_it_raised(ser
 
 
 @pools_only
-@pytest.mark.parametrize(("way", "told"), [("local", "FrameError"), ("unreadable", "ValueError")])
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [("local", "FrameError"), ("unreadable", "ValueError"), ("changed", "ValueError")],
+)
 async def test_metadata_that_cannot_leave_its_rank_ends_the_session_that_has_it(
     serve: Serve, way: str, told: str
 ) -> None:
