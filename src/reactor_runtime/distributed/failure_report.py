@@ -1,6 +1,7 @@
 """An exception as it crosses from a rank to the group, and back into an exception there."""
 
 import io
+import os
 import pickle
 import traceback
 from pathlib import Path
@@ -13,7 +14,7 @@ from reactor_runtime.errors import ForeignExceptionError, WorkerError
 from reactor_runtime.exception_chain import exception_chain
 
 _MOST_TEXT = 64_000  # characters of a traceback; the end of it is kept
-_OURS = str(Path(__file__).parents[1])
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
 _COLLECTIVE_WORDS = ("gloo", "nccl", "connection closed by peer", "connection reset by peer")
 
 

@@ -1,5 +1,6 @@
 """Failures: telling, once, that a session failed, and whether it was the last one."""
 
+import os
 import re
 import sysconfig
 import traceback
@@ -14,7 +15,7 @@ from reactor_runtime.redaction import scrub
 _LONGEST = 300  # characters of an exception's text in one line
 _FRAME = re.compile(r'^\s*File "(.+)", line (\d+)', re.MULTILINE)
 _NOT_THE_AUTHORS = (
-    str(Path(__file__).parents[1]),
+    f"{Path(__file__).parents[1]}{os.sep}",
     sysconfig.get_path("stdlib"),
     "site-packages",
     "dist-packages",

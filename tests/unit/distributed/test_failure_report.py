@@ -1,10 +1,12 @@
-"""Which exceptions are the echo of another rank's failure."""
+"""What is told of a failure, and which are the echo of another rank's."""
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import reactor_runtime
 from reactor_runtime.distributed.failure_report import describe_failure
 
 CLOSED = "Connection closed by peer [127.0.0.1]:40123"
@@ -57,3 +59,14 @@ def test_an_error_of_a_collective_is_known_however_it_is_wrapped(
     with pytest.raises((RuntimeError, ValueError)) as caught:
         fail()
     assert describe_failure(caught.value, "step").is_collective is is_echo
+
+
+def test_a_package_whose_name_begins_like_ours_is_the_authors() -> None:
+    file = f"{Path(reactor_runtime.__file__).parent}_models/flow.py"
+    code: dict[str, Callable[[], None]] = {}
+    exec(compile("import json\ndef flow():\n json.loads('{')", file, "exec"), code)
+    with pytest.raises(ValueError, match="Expecting") as caught:
+        code["flow"]()
+    assert caught.value.__traceback__ is not None
+    caught.value.__traceback__ = caught.value.__traceback__.tb_next  # less this test
+    assert f'File "{file}", line 3, in flow' in describe_failure(caught.value, "step").traceback

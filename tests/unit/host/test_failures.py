@@ -1,9 +1,11 @@
 """An exception in one line: its type, its text and the author's own line."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+import reactor_runtime
 from reactor_runtime.host.failures import in_one_line
 from reactor_runtime.model.output import Shard
 
@@ -44,6 +46,13 @@ def misuse() -> None:
 def test_generated_code_is_nobodys_place() -> None:
     told = in_one_line(raised(misuse))
     assert told.endswith(f"(test_failures.py:{line_of(misuse, 1)})")
+
+
+def test_a_package_whose_name_begins_like_ours_is_the_authors() -> None:
+    file = f"{Path(reactor_runtime.__file__).parent}_models/flow.py"
+    error = ValueError("boom")
+    error.add_note(f'Traceback (most recent call last):\n  File "{file}", line 22, in inference')
+    assert in_one_line(error) == "ValueError: boom (flow.py:22)"
 
 
 def test_an_exception_of_a_rank_has_its_place_in_a_note() -> None:
