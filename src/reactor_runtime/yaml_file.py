@@ -144,7 +144,13 @@ def _as_yaml(text: str) -> str:
     except (ValueError, RecursionError):
         return text
     plain = text.replace("\t", " ")  # in JSON only between tokens
-    return _STRING.sub(lambda m: json.dumps(json.loads(m[0]), ensure_ascii=False), plain)
+    return _STRING.sub(_as_yaml_string, plain)
+
+
+def _as_yaml_string(match: re.Match[str]) -> str:
+    """Return a string of JSON; what YAML refuses or folds as it stands is left escaped."""
+    text = (c if c >= "\ud800" else json.dumps(c)[1:-1] for c in json.loads(match[0]))
+    return f'"{"".join(text)}"'
 
 
 def _syntax_error(file: Path, kind: FileKind, text: str, error: yaml.YAMLError) -> ConfigFileError:
