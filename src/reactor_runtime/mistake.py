@@ -56,8 +56,8 @@ class Mistake:
 
     @property
     def key(self) -> str:
-        """The place, dotted; empty for the whole."""
-        return ".".join(map(str, self.place))
+        """The place as ``commands[1].data``; empty for the whole."""
+        return _dotted(self.place)
 
     def __str__(self) -> str:
         return f"found {self.found}; wanted {self.wanted}"
@@ -105,10 +105,15 @@ def _unknown_key(place: Place, model: type[BaseModel]) -> Mistake:
     known = _keys_at(model, place[:-1])
     meant = near_miss(str(place[-1]), known)
     if meant is not None:
-        wanted = f"a known one: {'.'.join(map(str, (*place[:-1], meant)))}?"
+        wanted = f"a known one: {_dotted((*place[:-1], meant))}?"
     else:
         wanted = f"one of {', '.join(known)}"
     return Mistake(place=place, found="an unknown key", wanted=wanted)
+
+
+def _dotted(place: Place) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+    return "".join(steps).removeprefix(".")
 
 
 def _wanted(error: ErrorDetails) -> str:

@@ -1,7 +1,7 @@
 """What a start and a stop may ask for: the JSON bodies, checked. Unknown keys are ignored."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -11,7 +11,7 @@ from reactor_runtime.mistake import first_mistake
 
 STREAMED = "streamed"
 MOST_STEPS = 10_000
-_RECORDED_CHARS = 4096
+_RECORDED_CHARS, _KEY_CHARS = 4096, 256
 
 
 def _whole(value: Any) -> Any:
@@ -111,16 +111,10 @@ def read_start_body(body: Mapping[str, Any]) -> StartBody:
         start = StartBody.model_validate(dict(body))
     except ValidationError as error:
         mistake = first_mistake(error, StartBody)
-        raise StartRefusedError(_where(mistake.place) or None, str(mistake)) from None
+        raise StartRefusedError(mistake.key[:_KEY_CHARS] or None, str(mistake)) from None
     if start.generation != STREAMED:
         wanted = "stepped sessions are not served; use 'streamed'"
         raise StartRefusedError("generation", wanted)
     if start.extra_args is not None and start.extra_args.seed not in (None, start.chosen_seed):
         raise StartRefusedError("seed", "differs from extra_args.seed; leave one of them out")
     return start
-
-
-def _where(location: Sequence[int | str]) -> str:
-    """Return a place in a body as ``starting_input.commands[1].command``."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return "".join(steps).removeprefix(".")[:256]

@@ -79,7 +79,7 @@ def test_what_is_text_is_taken_as_it_was_written(read: Read) -> None:
         ("env: {'A=B': 1}", "env: found the name 'A=B'; wanted names that a variable can have"),
         ("env: {A: [1]}", "env.A: found a list; wanted text"),
         ("args: 3", "args: found 3; wanted a list"),
-        ('args: ["a\\0b"]', "args.0: found a NUL byte; wanted text that can be passed"),
+        ('args: ["a\\0b"]', "args[0]: found a NUL byte; wanted text that can be passed"),
         ("outputs: [../x]", "found '../x'; wanted a glob that stays in the working directory"),
         ("outputs: [/etc/passwd]", "found '/etc/passwd'; wanted a glob that stays in"),
         ("outputs: ['']", "outputs: found '' ("),

@@ -109,6 +109,10 @@ def test_64_characters_are_a_reason() -> None:
             {"starting_input": {"commands": [{"command": "a", "later": 1}]}},
             "starting_input.commands[0].later: found an unknown key; wanted one of command, data",
         ),
+        (
+            {"starting_input": {"commands": [{"comand": "a"}]}},
+            "found an unknown key; wanted a known one: starting_input.commands[0].command?",
+        ),
         ({"steps": 0}, "steps: found 0; wanted 1 or more"),
         ({"seed": "7"}, "seed: found the text '7'; wanted a whole number"),
         ({"session_id": "x" * 257}, f"found the text '{'x' * 60}'…; wanted at most 256 characters"),
