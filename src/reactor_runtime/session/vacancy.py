@@ -119,6 +119,7 @@ class Vacancy:
         for notice in farewell(EndReason.TIMED_OUT):  # one may only have slept
             self._audience.clients.broadcast(notice)
         for client in self._audience.clients:
+            client.guess_version()
             self._audience.drop(client, "no sign of life")
         if self._course.state.is_running:
             log.info("session_taken_over", state=self._course.state.value)
