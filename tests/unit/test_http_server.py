@@ -197,19 +197,22 @@ async def test_the_answer_names_no_server_software() -> None:
         assert json.loads(body)["state"] == "loading"
 
 
-@pytest.fixture
-def torn(tmp_path: Path) -> Iterator[tuple[Shelf, Recording]]:
-    """A recording of three segments, the second of which has been removed."""
+@pytest.fixture(params=["gone", "unreadable"])
+def torn(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Shelf, Recording, str]]:
+    """A recording of three segments, the second of which cannot be read, and why."""
     with open_shelf(tmp_path / "shelf") as shelf:
         recording = record(shelf, 6.0)
-        next(tmp_path.rglob("chunk_00001.m4s")).unlink()
-        yield shelf, recording
+        segment = next(tmp_path.rglob("chunk_00001.m4s"))
+        segment.unlink()
+        if request.param == "unreadable":
+            segment.mkdir()
+        yield shelf, recording, "removed" if request.param == "gone" else "Is a directory"
 
 
 async def test_a_clip_whose_rest_is_gone_ends_with_one_line(
-    torn: tuple[Shelf, Recording], caplog: pytest.LogCaptureFixture
+    torn: tuple[Shelf, Recording, str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    shelf, recording = torn
+    shelf, recording, reason = torn
     async with running() as it:
         it.stage.recordings = shelf
         path = f"/clips/file?session_id={recording.id}&start=0&end=5.9"
@@ -221,4 +224,5 @@ async def test_a_clip_whose_rest_is_gone_ends_with_one_line(
     told = [each for each in caplog.records if each.levelno >= logging.WARNING]
     assert [each.exc_info for each in told] == [None]
     assert "clip_broken_off" in told[0].getMessage()
+    assert reason in told[0].getMessage()
     assert recording.id not in caplog.text

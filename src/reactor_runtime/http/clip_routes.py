@@ -200,8 +200,9 @@ async def _file(head: bytes, clip: "Clip", shelf: "Shelf", wanted: range) -> Asy
         if here:
             try:
                 content = await run_in_threadpool(clip.part, shelf, segment)
-            except OSError:
-                reason = "it was removed while it was being fetched"
+            except OSError as error:
+                is_gone = isinstance(error, FileNotFoundError)
+                reason = "it was removed while it was being fetched" if is_gone else error.strerror
                 log.warning("clip_broken_off", segment=segment.number, reason=reason)
                 raise _BrokenOffError from None
             async for piece in _pieces(content[here.start - start : here.stop - start]):
