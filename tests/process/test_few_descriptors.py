@@ -4,23 +4,12 @@ import contextlib
 import os
 import resource
 import socket
-from collections.abc import Iterator
 
 from tests.e2e.serving import Served, serving
+from tests.limits import limited
 
 MODEL = "tests.models.breaks_in_load:BreaksInLoad"
 DESCRIPTORS = 160
-
-
-@contextlib.contextmanager
-def few_descriptors() -> Iterator[None]:
-    """What is started inside may open only a few files."""
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def descriptors(served: Served) -> int:
@@ -29,7 +18,7 @@ def descriptors(served: Served) -> int:
 
 def test_silent_connections_leave_room_for_the_rest() -> None:
     with contextlib.ExitStack() as stack:
-        with few_descriptors():
+        with limited(resource.RLIMIT_NOFILE, DESCRIPTORS):
             served = stack.enter_context(serving(MODEL))
         port = int(served.url.rpartition(":")[2])
         for _ in range(3 * DESCRIPTORS):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.serving import ROOT, WORLDS, free_port, serving
+from tests.process.cli import environment, reactor
 from tests.waiting import wait_for
 
 MODELS = "tests.models"
@@ -21,22 +22,8 @@ LOAD_BREAKS = f"{MODELS}.breaks_in_load:BreaksInLoad"
 
 def run_to_its_end(*arguments: str, cwd: Path = ROOT, **env: str) -> tuple[int, list[str], str]:
     """Run ``reactor serve`` until it ends by itself: status, lines on stderr, stdout."""
-    done = subprocess.run(
-        [sys.executable, "-m", "reactor_runtime.cli.main", "serve", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-        cwd=cwd,
-        env={**_environ(), **env},
-    )
-    return done.returncode, done.stderr.splitlines(), done.stdout
-
-
-def _environ() -> dict[str, str]:
-    import os
-
-    return {**os.environ, "REACTOR_LOG_LEVEL": "critical"}
+    ran = reactor("serve", *arguments, cwd=cwd, REACTOR_LOG_LEVEL="critical", **env)
+    return ran.status, ran.err.splitlines(), ran.out
 
 
 @pytest.fixture
@@ -223,7 +210,7 @@ def test_the_module_serves_the_manifest_in_the_current_folder(tmp_path: Path) ->
     process = subprocess.Popen(
         [sys.executable, "-m", "reactor_runtime.serve"],
         cwd=tmp_path,
-        env={**_environ(), "HOST": "127.0.0.1", "PORT": str(port), "STUN_SERVERS": ""},
+        env=environment(HOST="127.0.0.1", PORT=str(port), STUN_SERVERS=""),
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from tests.limits import limited
 from tests.process.distributed.traces import open_files
 from tests.process.distributed.workers import Painter
 
@@ -26,22 +27,20 @@ SPARE_FILES = 40
 @contextmanager
 def all_open_files_taken(but: int) -> Iterator[None]:
     """Let this process open *but* files more."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     taken = [os.dup(0)]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + SPARE_FILES, hard))
-    try:
-        while len(taken) <= 2 * SPARE_FILES:
-            try:
-                taken.append(os.dup(0))
-            except OSError:
-                break
-        for _ in range(but):
-            os.close(taken.pop())
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        for file in taken:
-            os.close(file)
+    with limited(resource.RLIMIT_NOFILE, taken[0] + SPARE_FILES):
+        try:
+            while len(taken) <= 2 * SPARE_FILES:
+                try:
+                    taken.append(os.dup(0))
+                except OSError:
+                    break
+            for _ in range(but):
+                os.close(taken.pop())
+            yield
+        finally:
+            for file in taken:
+                os.close(file)
 
 
 def test_a_long_import_path_is_in_no_later_calls_way(

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from tests.limits import limited
 
 from reactor_runtime.cli.machine_checks import (
     CHECKS,
@@ -106,11 +107,7 @@ def test_more_threads_than_cores_are_advised_against(monkeypatch: pytest.MonkeyP
 
 
 def test_a_limit_of_few_threads_is_something_to_do() -> None:
-    before = resource.getrlimit(resource.RLIMIT_NPROC)
-    resource.setrlimit(resource.RLIMIT_NPROC, (100, before[1]))
-    try:
+    with limited(resource.RLIMIT_NPROC, 100):
         assert most_threads() == 100
         assert of_threads().is_problem
         assert "ulimit -u" in of_threads().cure
-    finally:
-        resource.setrlimit(resource.RLIMIT_NPROC, before)

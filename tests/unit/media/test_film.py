@@ -1,8 +1,6 @@
 """The film of a run: every pixel as it was, at its time."""
 
 import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ import av
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.limits import limited
 
 from reactor_runtime.host.host_outlet import Chunk
 from reactor_runtime.media.film import Film
@@ -96,20 +95,11 @@ def test_a_film_that_is_broken_off_says_so(tmp_path: Path) -> None:
     assert len(decoded(tmp_path / "film.part.mkv", video=0)) == 1
 
 
-@contextmanager
-def files_of_at_most(size_bytes: int) -> Iterator[None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_full_disk_leaves_no_file_open(tmp_path: Path) -> None:
     shown = pictures(80, 240, 320)
     film = Film(tmp_path / "film.mkv", TRACKS)
-    with pytest.raises(OSError, match="too large"), files_of_at_most(100_000), film:
+    small = limited(resource.RLIMIT_FSIZE, 100_000)
+    with pytest.raises(OSError, match="too large"), small, film:
         film.write(chunk(main=shown, depth=shown), 10)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "film.depth.part.mkv",
