@@ -5,12 +5,16 @@ answers, where stacks go, where log lines go. What it loads is small: neither a 
 and torch only if a process group is wanted.
 """
 
+import contextlib
 import gc
+import io
 import os
 import socket
 import sys
 
 from reactor_runtime.distributed.rank_life import die_with, obey_signals, show_stacks_in
+
+_WRITERS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
 def main(arguments: list[str]) -> None:
@@ -35,9 +39,17 @@ def main(arguments: list[str]) -> None:
     log = os.fdopen(log_file, "w", encoding="utf-8", buffering=1)
     RankProgram(RankLine(rank, channel, answers), log).run()
     # The interpreter looks for garbage several times as it ends, which takes half a second where
-    # torch is loaded. Once is enough.
+    # torch is loaded. Once is enough; but what is still held then is not closed any more.
     gc.collect()
+    _write_out_files()
     gc.freeze()
+
+
+def _write_out_files() -> None:
+    for each in gc.get_objects():
+        if issubclass(type(each), _WRITERS):
+            with contextlib.suppress(Exception):  # closed, or full: nobody is left to be told
+                each.flush()
 
 
 if __name__ == "__main__":

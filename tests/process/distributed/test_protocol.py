@@ -131,10 +131,13 @@ def test_a_healthy_group_leaves_by_itself(make_group: MakeGroup) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
-def test_what_a_worker_leaves_open_is_written_out(make_group: MakeGroup, marks: Path) -> None:
+@pytest.mark.parametrize("way", ["keep_open", "keep_for_good"])
+def test_what_a_worker_leaves_open_is_written_out(
+    make_group: MakeGroup, marks: Path, way: str
+) -> None:
     group = make_group(Painter)
     group.start()
-    group.generate(0, ("keep_open", str(marks)))
+    group.generate(0, (way, str(marks)))
     group.shutdown()
     assert [Path(marks, f"rank{rank}").read_text() for rank in (0, 1)] == ["the last word"] * 2
 
