@@ -22,6 +22,7 @@ from reactor_runtime.launcher.agent_messages import (
     Terms,
 )
 from reactor_runtime.launcher.control_client import ControlClient
+from reactor_runtime.launcher.control_link import REQUEST_S
 from reactor_runtime.launcher.network import NodeAddress
 from reactor_runtime.launcher.report_spool import ReportSpool
 from reactor_runtime.launcher.task_run import Body, Node, TaskRun
@@ -57,10 +58,15 @@ class Agent:
         """
         if not self._register():
             return
-        for body in (self._beat, self._follow, self._spool.run):
+        beating = threading.Thread(target=self._beat, name="_beat", daemon=True)
+        beating.start()
+        for body in (self._follow, self._spool.run):
             threading.Thread(target=body, name=body.__name__, daemon=True).start()
         self._stopping.wait()
         self._wind_up()
+        beating.join(REQUEST_S)  # one that is on its way still would make the agent alive again
+        with contextlib.suppress(ControlPlaneAbsentError, ControlPlaneError):
+            self._client.beat(self._sign.model_copy(update={"is_last": True}))
 
     def stop(self) -> None:
         """End; what runs here fails its job."""
@@ -196,5 +202,3 @@ class Agent:
         self._spool.drain()
         for _, run in runs:
             run.release()
-        with contextlib.suppress(ControlPlaneAbsentError, ControlPlaneError):
-            self._client.beat(self._sign.model_copy(update={"is_last": True}))
