@@ -61,13 +61,24 @@ def built(kind: CoreSchema, build: Callable[[Any], Any]) -> CoreSchema:
     def attempt(value: Any, info: ValidationInfo[ReferencedFiles | None]) -> Any:
         if info.context and info.context.has_gaps and any(absent_files(value)):
             return value
-        try:
-            return build(value)
-        except Exception as error:  # an author's __post_init__; items no set can hold
-            reason = f"was refused ({type(error).__name__})"
-            raise PydanticCustomError(REFUSED, reason) from error
+        return made(lambda: build(value))  # an author's __post_init__; items no set can hold
 
     return cs.with_info_after_validator_function(attempt, kind)
+
+
+def made(make: Callable[[], Any], *, passes: tuple[type[Exception], ...] = ()) -> Any:
+    """Return what *make* returns: code of an author's, called where clients are listened to.
+
+    Whatever it raises refuses the value, ``SystemExit`` and a cancellation too; *passes* are
+    refusals already.
+    """
+    try:
+        return make()
+    except passes:
+        raise
+    except BaseException as error:
+        reason = f"was refused ({type(error).__name__})"
+        raise PydanticCustomError(REFUSED, reason) from error
 
 
 def field(kind: CoreSchema, info: FieldInfo, is_optional: bool = False) -> cs.TypedDictField:

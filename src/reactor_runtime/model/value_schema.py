@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, is_typeddict
 
+from pydantic_core import ValidationError
 from pydantic_core import core_schema as cs
 from pydantic_core.core_schema import CoreSchema
 
@@ -182,7 +183,10 @@ def _foreign(annotation: Any) -> CoreSchema:
         ) from error
 
     def take(value: Any) -> Any:
-        return adapter.validate_json(rules.json_text(_with_whole_numbers(value)), strict=True)
+        text = rules.json_text(_with_whole_numbers(value))
+        return rules.made(
+            lambda: adapter.validate_json(text, strict=True), passes=(ValidationError,)
+        )
 
     return cs.no_info_plain_validator_function(take, metadata={rules.JSON: shown})
 

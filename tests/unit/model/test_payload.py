@@ -1,5 +1,6 @@
 """Payloads: normalised by declared type, then taken strictly, refused with command and field."""
 
+import asyncio
 import collections
 import datetime
 import math
@@ -12,7 +13,7 @@ from typing import Annotated, Any, List, Literal, NewType, NotRequired, Optional
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from reactor_runtime import InputField, InputState, ReactorModel, UploadedFile, event
 from reactor_runtime.errors import PayloadError, UnresolvedUploadError
@@ -262,6 +263,38 @@ def test_bad_values_are_refused_with_command_field_and_reason(
 def test_constraints_hold(default: Any, annotation: Any, good: Any, bad: Any, words: str) -> None:
     accept(annotation, good, default)
     assert words in refusal(annotation, bad, default).reason
+
+
+def let_out(error: BaseException) -> None:
+    raise error
+
+
+ENDS = [KeyError("secret"), SystemExit(3), asyncio.CancelledError(), KeyboardInterrupt()]
+
+
+@pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
+def test_nothing_an_authors_type_raises_comes_out(error: BaseException) -> None:
+    @dataclass
+    class Raises:
+        x: int
+
+        def __post_init__(self) -> None:
+            let_out(error)
+
+    class Checks(BaseModel):
+        x: int
+
+        @field_validator("x")
+        @classmethod
+        def check(cls, value: int) -> int:
+            let_out(error)
+            return value
+
+    for kind in (Raises, Checks, list[Raises], Checks | None):
+        value = [{"x": 1}] if kind == list[Raises] else {"x": 1}
+        reason = refusal(kind, value).reason
+        assert reason.endswith(f"was refused ({type(error).__name__})")
+        assert "secret" not in reason
 
 
 # --- the call as a whole -------------------------------------------------------------------------
