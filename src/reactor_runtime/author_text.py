@@ -10,7 +10,7 @@ def text_of(value: object) -> str:
     """Return *value* as text that any client and log can hold; never raises."""
     try:
         text = str(value.value if isinstance(value, Enum) else value)
-    except Exception:  # noqa: BLE001 - author code: its __str__ may raise
+    except BaseException:  # noqa: BLE001 - author code: its __str__ may raise, SystemExit too
         return f"({type(value).__name__}, whose text cannot be read)"
     text = text.encode("utf-8", "replace").decode()  # without halves of characters
     return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}…"

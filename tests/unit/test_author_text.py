@@ -10,6 +10,11 @@ class MuteError(Exception):
         raise RuntimeError("no words")
 
 
+class ExitingError(Exception):
+    def __str__(self) -> str:
+        raise SystemExit(4)
+
+
 class Code(Enum):
     BUSY = "busy"
 
@@ -22,6 +27,7 @@ class Code(Enum):
         (None, "None"),
         (Code.BUSY, "busy"),
         (MuteError(), "(MuteError, whose text cannot be read)"),
+        (ExitingError(), "(ExitingError, whose text cannot be read)"),
         ("half \ud800", "half ?"),
         (ValueError("half \udfff"), "half ?"),
     ],

@@ -46,7 +46,7 @@ def original_of(failure: Failure) -> BaseException:
     if failure.pickled is not None:
         try:
             found = Unpickler(io.BytesIO(failure.pickled)).load()
-        except Exception as error:  # noqa: BLE001 - a foreign class may do anything when it is made
+        except BaseException as error:  # noqa: BLE001 - a foreign class may do anything when it is made
             reason = f"{type(error).__name__}: {text_of(error)}"
         else:
             if isinstance(found, BaseException):
@@ -80,7 +80,7 @@ def _pickled(error: BaseException) -> tuple[bytes | None, str]:
     try:
         pickled = pickle.dumps(error)
         again = pickle.loads(pickled)
-    except Exception as problem:  # noqa: BLE001 - author code, in both directions
+    except BaseException as problem:  # noqa: BLE001 - author code, in both directions
         return None, f"{type(problem).__name__}: {text_of(problem)[:200]}"
     if type(again) is not type(error):
         return None, f"it came back as {type(again).__name__}"

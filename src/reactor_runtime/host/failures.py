@@ -75,7 +75,7 @@ def in_one_line(error: BaseException) -> str:
     """
     try:
         head = _printable(" ".join(traceback.format_exception_only(error)[0].split()))
-    except Exception:  # noqa: BLE001 - an author's exception may do anything when it is shown
+    except BaseException:  # noqa: BLE001 - an author's exception may do anything when it is shown
         return type(error).__name__
     return head + authors_line(error)
 
@@ -84,7 +84,7 @@ def authors_line(error: BaseException) -> str:
     """Return where the author's code raised *error*, as `` (flow.py:22)``; "" where it did not."""
     try:
         where = _FRAME.findall("".join(traceback.format_exception(error)))
-    except Exception:  # noqa: BLE001 - an author's exception may do anything when it is shown
+    except BaseException:  # noqa: BLE001 - an author's exception may do anything when it is shown
         return ""
     authors = [each for each in where if _is_authors(each[0])]
     return f" ({PurePath(authors[-1][0]).name}:{authors[-1][1]})" if authors else ""
