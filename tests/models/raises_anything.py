@@ -1,6 +1,7 @@
 """Raises what it is told to, at the moment it is told to."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -34,8 +35,27 @@ class MuteError(RuntimeError):
         raise ValueError("no words")
 
 
+class ExitsWhenShownError(Exception):
+    """Ends whoever asks for its text."""
+
+    def __str__(self) -> str:
+        sys.exit(4)
+
+
+class ExitsWhenCarriedError(Exception):
+    """Ends whoever makes it again on the other side of a pipe."""
+
+    def __reduce__(self) -> Any:
+        return sys.exit, (5,)
+
+
 def recurse() -> None:
     recurse()
+
+
+async def exits(after_s: float = 0.0) -> None:
+    await asyncio.sleep(after_s)
+    sys.exit(7)
 
 
 def fail_with(error: BaseException) -> Callable[[], None]:
@@ -60,6 +80,8 @@ WAYS: dict[str, Callable[[], None]] = {
     "CancelledError": fail_with(asyncio.CancelledError()),
     "Whim": fail_with(Whim()),
     "MuteError": fail_with(MuteError()),
+    "ExitsWhenShownError": fail_with(ExitsWhenShownError()),
+    "ExitsWhenCarriedError": fail_with(ExitsWhenCarriedError()),
     "MemoryError": fail_with(MemoryError()),
     "RecursionError": recurse,
     "ExceptionGroup": fail_with(ExceptionGroup("some", [ValueError("one")])),
@@ -69,6 +91,7 @@ WAYS: dict[str, Callable[[], None]] = {
 class RaisesAnything(ReactorModel):
     def __init__(self) -> None:
         self.plan: dict[str, str] = {}
+        self.background: asyncio.Task[None] | None = None
 
     def reach(self, moment: str) -> None:
         if way := self.plan.pop(moment, None):
@@ -112,6 +135,23 @@ class RaisesAnything(ReactorModel):
                 task.cancel()
 
         asyncio.get_running_loop().call_later(0.05, strike)
+
+    @event
+    def stop_loop(self) -> None:
+        asyncio.get_running_loop().stop()
+
+    @event
+    def exit_soon(self) -> None:
+        asyncio.get_running_loop().call_soon(sys.exit, 6)
+
+    @event
+    async def exit_in_background(self) -> None:
+        self.background = asyncio.create_task(exits())
+        await asyncio.sleep(0.01)
+
+    @event
+    def exit_in_background_later(self) -> None:
+        self.background = asyncio.create_task(exits(0.05))
 
     @event
     def echo(self, text: str) -> Note:

@@ -10,7 +10,35 @@ import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from reactor_runtime.log import get_logger
 from reactor_runtime.model.author_call import attempt, cancel, with_advice
+
+log = get_logger(__name__)
+
+
+def run_until_done(loop: asyncio.AbstractEventLoop, work: "asyncio.Future[Any]") -> Any:
+    """Run *loop* until *work* is done, and return its result, whoever else ends the loop."""
+    while not work.done():
+        try:
+            loop.run_until_complete(work)
+        except BaseException as error:
+            if loop.is_closed():
+                raise
+            if not _is_of(work, error):
+                tell_of_end(error)
+    return work.result()
+
+
+def _is_of(work: "asyncio.Future[Any]", error: BaseException) -> bool:
+    return work.done() and (work.cancelled() or work.exception() is error)
+
+
+def tell_of_end(error: BaseException) -> None:
+    """Log that author code ended the loop it runs on, which goes on."""
+    if isinstance(error, RuntimeError):
+        log.warning("model_loop_stopped", cause="author code stops a loop it did not start")
+    else:
+        log.error("background_task_failed", exc_info=error)
 
 
 class AuthorLoop:
@@ -59,7 +87,7 @@ class AuthorLoop:
         self._task = self.loop.create_task(work, context=self.context)
         if self.is_cancelled:
             cancel(self._task)
-        return self.loop.run_until_complete(self._task)
+        return run_until_done(self.loop, self._task)
 
     def cancel(self) -> None:
         """Cancel what runs; what would run later does not."""

@@ -1,14 +1,14 @@
 """RankModel: the worker of a rank that runs an author's model, and the verbs it obeys."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from reactor_runtime.distributed.rank import Rank
 from reactor_runtime.distributed.verbs import OnError, Verb
-from reactor_runtime.host.author_loop import AuthorLoop
+from reactor_runtime.host.author_loop import AuthorLoop, run_until_done, tell_of_end
 from reactor_runtime.host.events import ModelEvent, name_of
 from reactor_runtime.host.rank_loop import Order, RankLoop
 from reactor_runtime.host.rank_messages import RankReply, TrackFrames
@@ -47,7 +47,7 @@ class RankModel:
         self._life = self._loop.create_task(
             self._rank_loop.live(driver, order, ready), context=loop.context
         )
-        self._loop.run_until_complete(ready)
+        run_until_done(self._loop, ready)
 
     def perform(self, order: Order, rank: RankSeat) -> RankReply:
         """Carry out *order*; where it waits for the host, all ranks do."""
@@ -55,13 +55,13 @@ class RankModel:
         done = self._rank_loop.give(order)
         while self._is_asking(done):
             given = rank.suspend(suspension.question())
-            self._loop.run_until_complete(suspension.answer(given))
+            self._complete(suspension.answer(given))
         return done.result()
 
     def _is_asking(self, done: "asyncio.Future[RankReply]") -> bool:
         while True:
             with suppress(asyncio.CancelledError):  # author code cancels tasks it did not start
-                return self._loop.run_until_complete(self._own.suspension.until_asking(done))
+                return bool(self._complete(self._own.suspension.until_asking(done)))
 
     def call_from(self, channel: int) -> None:
         """Expect the group's calls on the open file *channel*."""
@@ -70,8 +70,11 @@ class RankModel:
     def idle(self) -> None:
         """Let the author's tasks live on until the group calls."""
         self._is_idle = True
-        self._loop.run_forever()
-        self._is_idle = False
+        while self._is_idle:
+            try:
+                self._loop.run_forever()
+            except BaseException as error:  # noqa: BLE001 - a task of the author's exits
+                tell_of_end(error)
 
     def salvage(self) -> RankReply:
         """Return what the last step had emitted and reported before it raised."""
@@ -80,7 +83,7 @@ class RankModel:
     def leave(self) -> None:
         """End the body."""
         self._rank_loop.leave()
-        self._loop.run_until_complete(self._life)
+        run_until_done(self._loop, self._life)
 
     def close(self) -> None:
         """Let go of the loop, where the process goes on without it."""
@@ -95,7 +98,11 @@ class RankModel:
 
     def _end_idling(self) -> None:
         if self._is_idle:
+            self._is_idle = False
             self._loop.stop()
+
+    def _complete(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return run_until_done(self._loop, self._loop.create_task(work))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,22 @@ async def test_a_handler_fails_its_command_alone(serve: Serve, command: str) -> 
     assert stage.outlet.of(HostFailure) == []
 
 
+@pytest.mark.parametrize(
+    "command", ["stop_loop", "exit_soon", "exit_in_background", "exit_in_background_later"]
+)
+async def test_who_ends_the_loop_ends_nothing(serve: Serve, command: str) -> None:
+    stage = await serve("raises_anything")
+    stage.open()
+    assert not (await stage.ask(command)).error_code
+    until = asyncio.get_running_loop().time() + 0.2
+    while asyncio.get_running_loop().time() < until:
+        assert await stage.ask_text("echo", text="still here") == "still here"
+        await asyncio.sleep(0.02)
+    assert stage.outlet.of(HostFailure) == []
+    stage.end("s1")
+    await stage.closed("s1")
+
+
 async def test_a_refusal_in_whatever_words_is_told_as_text(serve: Serve) -> None:
     stage = await serve("raises_anything")
     stage.open()
