@@ -7,6 +7,7 @@ FFmpeg's scaler does it outside the GIL, shrinking to the limits in the same pas
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any
 
 import av
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from reactor_runtime.media.threads import threads_for
 
 LARGEST_SIDE = 16383  # of VP8
+LARGEST_AREA = 2**27  # pixels; FFmpeg refuses to make a frame of twice that
 _LUMA_BLACK, _CHROMA_GREY = 16, 128
 
 
@@ -77,7 +79,7 @@ class PictureMaker:
 
 def fit(width: int, height: int, max_width: int, max_height: int) -> tuple[int, int]:
     """Return the size within the limits that keeps the shape, even where it had to shrink."""
-    ratio = min(1.0, max_width / width, max_height / height)
+    ratio = min(1.0, max_width / width, max_height / height, sqrt(LARGEST_AREA / (width * height)))
     if ratio == 1.0:
         return width, height
     return _even(width * ratio, max_width), _even(height * ratio, max_height)

@@ -5,6 +5,7 @@ import pytest
 
 from reactor_runtime.media.encoded_frame import Codec
 from reactor_runtime.media.picture import (
+    LARGEST_AREA,
     PictureMaker,
     as_rows,
     fit,
@@ -110,6 +111,13 @@ def test_large_pictures_shrink_to_the_limits_and_keep_their_shape() -> None:
 )
 def test_fitting(size: Any, limits: Any, wanted: Any) -> None:
     assert fit(*size, *limits) == wanted
+
+
+def test_no_picture_is_larger_than_ffmpeg_makes_frames() -> None:
+    width, height = fit(20_000, 19_000, 16_383, 16_383)
+    assert width * height == pytest.approx(LARGEST_AREA, rel=0.001)
+    assert width / height == pytest.approx(20 / 19, rel=0.001)
+    assert make_black(width, height).size == (width, height)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
