@@ -166,4 +166,4 @@ def _number(setting: Setting, value: float) -> str:
         return f"{value / 1e6:.12g} Mbit/s"
     if setting.kind is kinds.BYTES:
         return kinds.bytes_text(int(value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)

@@ -63,7 +63,9 @@ def _values(field: CommandField, shape: Any) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return "" if value is None else str(value)
 
 
 def _short(value: Any) -> str:

@@ -16,6 +16,7 @@ VALUES: list[tuple[str, Any]] = [
     ),
     ("turn_timeout_s", 0.25),
     ("load_timeout_s", 1234567.0),
+    ("max_fps", 59.94005994),
     ("max_upload", 1_500_000),
     ("max_upload", 256 << 20),
     ("max_upload", 0),

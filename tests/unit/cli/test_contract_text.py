@@ -39,6 +39,8 @@ class Steered(InputState):
     hue: float = InputField(default=0.5, ge=0, le=1)
     size: int = InputField(default=3, ge=1)
     mode: Literal["a", "b"] = "a"
+    seed: int = InputField(default=0, ge=0, le=16_777_215)
+    pace: float = InputField(default=1.0, ge=0.5, le=1234.5678)
 
 
 class Model(ReactorPipeline):
@@ -81,6 +83,8 @@ def test_a_contract_is_told_in_lines() -> None:
         "set_hue(hue: number 0…1 = 0.5)",
         "set_size(size: integer ≥ 1 = 3)",
         "set_mode(mode: one of a, b = 'a')",
+        "set_seed(seed: integer 0…16777215 = 0)",
+        "set_pace(pace: number 0.5…1234.5678 = 1.0)",
     ):
         assert line in text
 
