@@ -49,6 +49,7 @@ lint: $(VENV)/.lint
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/python tests/surface_types.py
+	$(BIN)/python tests/template_types.py
 	$(BIN)/python -m pytest -q tests/unit/test_layout.py
 
 format: $(VENV)/.lint

@@ -4,6 +4,8 @@ import pytest
 from tests.contract.loading import HEAVY, loaded_by
 
 from reactor_runtime import testing
+from reactor_runtime.testing.fixtures import ModelSettings
+from reactor_runtime.testing.harness_settings import MODEL_SETTINGS
 
 NAMES = (
     "ClientGoneError",
@@ -15,6 +17,8 @@ NAMES = (
     "ModelFailedError",
     "ModelHarness",
     "PendingReply",
+    "ServeModel",
+    "StartWorkers",
     "WaitTimeoutError",
     "serve_model",
 )
@@ -49,3 +53,7 @@ def test_a_model_under_test_loads_no_network() -> None:
     )
     network = ("torch", "aiortc", "aioice", "starlette", "uvicorn", "pytest")
     assert loaded_by(statement, *network) == set()
+
+
+def test_every_setting_of_a_model_under_test_has_a_type() -> None:
+    assert {*ModelSettings.__annotations__, "world_size"} == {*MODEL_SETTINGS}

@@ -459,6 +459,23 @@ def test_there_is_no_frame_of_a_track_that_is_not_there(serve: Serve) -> None:
         client.frames("side_video")
 
 
+def test_a_frame_says_what_it_is_not_all_it_shows(serve: Serve) -> None:
+    (frame,) = serve(Steered).connect().frames("main_video")
+    shape = frame.data.shape
+    assert repr(frame) == f"Frame(track='main_video', data=<uint8 {shape}>, time_s=0.0)"
+
+
+def test_an_instance_is_refused_in_a_word(serve: Serve) -> None:
+    with pytest.raises(TypeError, match=r"is a class, not <.*Steered object"):
+        serve(Steered())
+
+
+def test_arguments_without_names_are_refused_in_a_word(serve: Serve) -> None:
+    client = serve(Steered).connect()
+    with pytest.raises(TypeError, match="set_level: the arguments go by name"):
+        client.send("set_level", 3)  # type: ignore[arg-type]
+
+
 class EmitsManyAStep(ReactorModel):
     fps = 30
     ended: ClassVar[list[str]] = []

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from reactor_runtime.errors import ClientGoneError, ModelFailedError, WaitTimeoutError
     from reactor_runtime.testing.fake_client import FakeClient, PendingReply
     from reactor_runtime.testing.fake_clock import FakeClock
+    from reactor_runtime.testing.fixtures import ServeModel, StartWorkers
     from reactor_runtime.testing.model_harness import ModelHarness, serve_model
     from reactor_runtime.testing.received import Failure, Frame, Message
 
@@ -25,6 +26,8 @@ __all__ = [
     "ModelFailedError",
     "ModelHarness",
     "PendingReply",
+    "ServeModel",
+    "StartWorkers",
     "WaitTimeoutError",
     "serve_model",
 ]
@@ -39,6 +42,8 @@ _HOMES = {
     "ModelFailedError": "reactor_runtime.errors",
     "ModelHarness": "reactor_runtime.testing.model_harness",
     "PendingReply": "reactor_runtime.testing.fake_client",
+    "ServeModel": "reactor_runtime.testing.fixtures",
+    "StartWorkers": "reactor_runtime.testing.fixtures",
     "WaitTimeoutError": "reactor_runtime.errors",
     "serve_model": "reactor_runtime.testing.model_harness",
 }

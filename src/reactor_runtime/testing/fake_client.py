@@ -80,9 +80,11 @@ class FakeClient:
         Raises:
             ClientGoneError: The client is not connected.
             ValueError: An argument has no form on the wire.
+            TypeError: The arguments have no names.
         """
         __tracebackhide__ = True
-
+        if not isinstance(arguments, Mapping | None):
+            raise TypeError(f"{name}: the arguments go by name, as in {{'text': …}}: {arguments!r}")
         what, log = f"answer to {name}", self._bench.log
 
         async def call() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from reactor_runtime.setting_table import SETTINGS
 from reactor_runtime.settings import ServeSettings, resolve_settings
 
-_MODEL_SETTINGS = {
+MODEL_SETTINGS = {
     setting.label: setting.name
     for setting in SETTINGS
     if setting.group in ("Model", "Time limits") or setting.name == "max_fps"
@@ -23,10 +23,12 @@ def harness_settings(
     Ranks join no process group and run on the CPU unless *given* says otherwise.
 
     Raises:
-        TypeError: There is no setting of a name in *given*, or it is none of a model's.
+        TypeError: *model_class* is no class; a name in *given* is no setting, or none of a model's.
         SettingError: A value is wrong, alone or beside the others.
     """
-    known = _MODEL_SETTINGS
+    if not isinstance(model_class, type):
+        raise TypeError(f"the model under test is a class, not {model_class!r}")
+    known = MODEL_SETTINGS
     for name in given:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

@@ -36,7 +36,7 @@ class ModelHarness:
             manifest; ``init_process_group`` is false and ``device`` ``cpu`` unless given.
 
     Raises:
-        TypeError: There is no such setting.
+        TypeError: There is no such setting, or *model_class* is an instance.
         SettingError: A setting has a wrong value.
     """
 

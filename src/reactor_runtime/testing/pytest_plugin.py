@@ -3,19 +3,18 @@
 It imports nothing but pytest: what a fixture needs loads when a test asks for it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from reactor_runtime.experimental import WorkerGroup
-    from reactor_runtime.testing import ModelHarness
+    from reactor_runtime.testing import ServeModel, StartWorkers
 
 
 @pytest.fixture
-def serve_model() -> "Iterator[Callable[..., ModelHarness]]":
+def serve_model() -> "Iterator[ServeModel]":
     """Start a model under test: ``serve_model(MyModel, world_size=2)``; stopped after the test.
 
     The arguments are those of ``reactor_runtime.testing.ModelHarness``, and so is the result.
@@ -32,7 +31,7 @@ def serve_model() -> "Iterator[Callable[..., ModelHarness]]":
 
 
 @pytest.fixture
-def start_workers() -> "Iterator[Callable[..., WorkerGroup]]":
+def start_workers() -> "Iterator[StartWorkers]":
     """Start a hand-driven worker group; it is shut down after the test.
 
     ``start_workers(MyWorker, world_size=2, setup_kwargs=…)`` takes what ``WorkerGroup`` takes, with

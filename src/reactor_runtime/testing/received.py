@@ -24,6 +24,12 @@ class Frame:
     time_s: float
     metadata: Any = None
 
+    def __repr__(self) -> str:
+        """Say what ``data`` is, not all of it: pytest prints what a failed test compared."""
+        data = f"<{self.data.dtype} {self.data.shape}>"
+        more = "" if self.metadata is None else f", metadata={self.metadata!r}"
+        return f"Frame(track={self.track!r}, data={data}, time_s={self.time_s!r}{more})"
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return ``data``: numpy's functions take a frame as they take an array."""
         return np.array(self.data, dtype=dtype, copy=True if copy else None)
