@@ -99,7 +99,7 @@ class Inbox:
             self.hear(self._processes[rank])
         try:
             message, _ = self._answers[rank].unpack(parcel)
-        except Exception as error:  # noqa: BLE001 - an author's class may raise when it is made
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - author's classes are made
             return Garbled(rank, error)
         return _heard((rank, message))
 
@@ -107,5 +107,5 @@ class Inbox:
         try:
             message, _ = self._notices[rank].unpack(parcel)
             self._on_notice(rank, message.payload)
-        except Exception as error:  # noqa: BLE001 - an author's class may raise when it is made
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - author's classes are made
             self.add(Garbled(rank, error))

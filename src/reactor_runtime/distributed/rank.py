@@ -131,7 +131,7 @@ class Rank:
         failure = describe_failure(error, self.phase)
         try:
             self._line.answer(replace(failure, made=made))
-        except Exception:  # noqa: BLE001 - author code may have changed what it made
+        except BaseException:  # noqa: BLE001 - author code may have changed what it made
             self._line.answer(failure)
 
     def send(self, message: FromRank) -> None:

@@ -81,7 +81,7 @@ class RankProgram:
                 rank.while_idle()
             try:
                 message = rank.receive()
-            except Exception as error:  # noqa: BLE001 - contents of a message that do not come back
+            except BaseException as error:  # noqa: BLE001 - contents of a message that do not come back
                 rank.send(describe_failure(error, ""))
                 continue
             if isinstance(message, Call):

@@ -265,7 +265,12 @@ async def test_half_a_picture_of_a_step_that_raised_hides_not_what_it_raised(ser
 @pools_only
 @pytest.mark.parametrize(
     ("way", "told"),
-    [("local", "FrameError"), ("unreadable", "ValueError"), ("changed", "ValueError")],
+    [
+        ("local", "FrameError"),
+        ("unreadable", "ValueError"),
+        ("exits", "SystemExit"),
+        ("changed", "ValueError"),
+    ],
 )
 async def test_metadata_that_cannot_leave_its_rank_ends_the_session_that_has_it(
     serve: Serve, way: str, told: str
@@ -276,7 +281,7 @@ async def test_metadata_that_cannot_leave_its_rank_ends_the_session_that_has_it(
     await stage.ask("set_way", way=way)
     await stage.closed()
     (failure,) = stage.outlet.of(HostFailure)
-    assert failure.message == told
+    assert (failure.kind, failure.message) == (FailureKind.STEP, told)
     if way == "local":
         assert "track 'main_video': its metadata cannot leave its rank: " in failure.cause
         assert failure.cause.endswith(f"(says_odd_things.py:{line_of(says_odd_things, way)})")
