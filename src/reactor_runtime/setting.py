@@ -6,6 +6,7 @@ from typing import Any
 
 from reactor_runtime.setting_kinds import Kind
 
+MODEL_ENVIRON = "model_environ"
 Computed = Callable[[Mapping[str, Any]], Any]
 
 
@@ -17,7 +18,8 @@ class Setting:
         name: The field of ``ServeSettings``.
         kind: What a right value is.
         default: The value when nobody gives one.
-        computed: Gives the default from the settings above it in the table, instead of *default*.
+        computed: Gives the default instead of *default*, from the settings above it in the table
+            and, as ``MODEL_ENVIRON``, the environment variables that the model will have.
         about: One line of help.
         group: The heading its flag stands under.
         in_manifest: Whether ``runtime`` has a key for it.

@@ -10,7 +10,7 @@ from typing import Any
 from reactor_runtime import setting_kinds as kinds
 from reactor_runtime.devices import default_device
 from reactor_runtime.paths import WEIGHTS_VARIABLE
-from reactor_runtime.setting import Setting
+from reactor_runtime.setting import MODEL_ENVIRON, Setting
 
 
 def _failure_policy(values: Mapping[str, Any]) -> str:
@@ -31,7 +31,7 @@ def _process_group(values: Mapping[str, Any]) -> bool:
 
 def _device(values: Mapping[str, Any]) -> str:
     """``cuda:0`` where torch can use it, else ``cpu``; on several ranks ``cuda`` or ``cpu``."""
-    device = default_device()
+    device = default_device(values[MODEL_ENVIRON])
     return device if values["world_size"] == 1 else device.partition(":")[0]
 
 

@@ -15,7 +15,7 @@ from reactor_runtime.manifest import Manifest, Recording, load_config
 from reactor_runtime.manifest_file import locate
 from reactor_runtime.model_import import import_model_class, parse_model_ref
 from reactor_runtime.paths import WEIGHTS_VARIABLE
-from reactor_runtime.setting import Setting
+from reactor_runtime.setting import MODEL_ENVIRON, Setting
 from reactor_runtime.setting_kinds import Resolution, TurnServer
 from reactor_runtime.setting_table import SETTINGS
 
@@ -313,6 +313,7 @@ class _Sources:
         self._flags = flags
         self._environ = environ
         self._manifest = manifest
+        self._of_model = environ if manifest is None else {**manifest.runtime.env, **environ}
 
     def find(self, setting: Setting, above: Mapping[str, Any]) -> tuple[Any, str]:
         """Return the value in force and its origin; *above* are the settings resolved so far."""
@@ -327,7 +328,7 @@ class _Sources:
         if given is not None:
             return given
         if setting.computed is not None:
-            return setting.computed(above), "default"
+            return setting.computed({**above, MODEL_ENVIRON: self._of_model}), "default"
         return setting.default, "default"
 
     def _in_manifest(self, setting: Setting) -> tuple[Any, str] | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reactor_runtime import devices
 from reactor_runtime.errors import ConfigurationError, ManifestError, SettingError
 from reactor_runtime.setting_kinds import Resolution, TurnServer
 from reactor_runtime.setting_table import SETTINGS, misspelt_variables
@@ -50,6 +51,19 @@ def test_a_flag_beats_the_environment_beats_the_manifest_beats_the_default(folde
 def test_world_size_is_the_deployments_word(folder: Path) -> None:
     assert resolved(folder).settings.world_size == 2
     assert resolved(folder, world_size="4").settings.world_size == 4
+
+
+def test_the_default_device_is_one_that_the_model_will_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "_cuda_device_files", lambda: 2)
+    monkeypatch.setattr(devices, "torch_cuda_version", lambda: "13.0")
+    runtime = "runtime: {import: 'm:M', env: {CUDA_VISIBLE_DEVICES: '%s'}}\n"
+    for shown, device in (("1", "cuda:0"), ("", "cpu")):
+        (tmp_path / "reactor.yaml").write_text(runtime % shown)
+        assert resolved(tmp_path).settings.device == device
+    seen = {"CUDA_VISIBLE_DEVICES": "0"}  # the environment beats the manifest
+    assert resolved(tmp_path, env=seen).settings.device == "cuda:0"
 
 
 def test_an_empty_variable_is_no_value(folder: Path) -> None:

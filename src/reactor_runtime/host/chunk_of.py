@@ -7,6 +7,7 @@ from reactor_runtime.errors import FrameError
 from reactor_runtime.host.host_outlet import Chunk
 from reactor_runtime.host.shard_place import shard_in
 from reactor_runtime.model.frames import Pictures, Sound, canonical_audio, canonical_video
+from reactor_runtime.model.metadata_snapshot import snapshot
 from reactor_runtime.model.output import Output, Shard, TrackPayload
 from reactor_runtime.model.tracks import Track, TrackKind
 
@@ -41,6 +42,7 @@ def chunk_of(
     metadata: dict[str, tuple[Any, ...]] = {}
     for name in type(output).__tracks__:
         value, told = _unwrapped(getattr(output, name))
+        told = snapshot(told)
         if value is None:
             continue
         if name not in tracks:

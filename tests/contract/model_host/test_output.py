@@ -103,10 +103,12 @@ async def test_what_cannot_be_shown_ends_the_session_and_is_named(
     assert all(word in caplog.text for word in words)
 
 
-async def test_an_array_may_be_overwritten_when_emit_returns(serve: Serve) -> None:
+async def test_array_and_metadata_may_be_changed_when_emit_returns(serve: Serve) -> None:
     stage = await serve("reuses_one_array")
     stage.open()
     assert await stage.shown(5) == [0, 1, 2, 3, 4]
+    for number, shown in enumerate(stage.outlet.of(Shown)[:5]):
+        assert shown.chunk.metadata == {"main_video": ({"turns": [number]},)}
 
 
 @in_process_only("on ranks handlers never run inside a step")
