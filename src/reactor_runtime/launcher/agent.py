@@ -58,12 +58,14 @@ class Agent:
         """
         if not self._register():
             return
-        beating = threading.Thread(target=self._beat, name="_beat", daemon=True)
+        is_over = threading.Event()
+        beating = threading.Thread(target=self._beat, args=(is_over,), name="_beat", daemon=True)
         beating.start()
         for body in (self._follow, self._spool.run):
             threading.Thread(target=body, name=body.__name__, daemon=True).start()
         self._stopping.wait()
         self._wind_up()
+        is_over.set()
         beating.join(REQUEST_S)  # one that is on its way still would make the agent alive again
         with contextlib.suppress(ControlPlaneAbsentError, ControlPlaneError):
             self._client.beat(self._sign.model_copy(update={"is_last": True}))
@@ -95,11 +97,11 @@ class Agent:
     def _sign(self) -> Beat:
         return Beat(agent_id=self._offer.agent_id, incarnation=self._offer.incarnation)
 
-    def _beat(self) -> None:
-        while not self._stopping.wait(self._terms.heartbeat_s):
+    def _beat(self, is_over: threading.Event) -> None:
+        while not is_over.wait(self._terms.heartbeat_s):
             try:
                 answer = self._client.beat(self._sign)
-                if answer is None:
+                if answer is None and not self._stopping.is_set():
                     self._terms = self._client.register(self._offer)
             except (ControlPlaneAbsentError, ControlPlaneError) as error:
                 self._judge_silence(error.reason)
