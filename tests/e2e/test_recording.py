@@ -305,11 +305,11 @@ async def test_a_crash_is_swept_up_by_the_next_start_and_a_live_server_left_alon
         assert left not in lying_in(disk)
         await record_something(second, disk)
         [lives] = lying_in(disk)
-        files = everything_in(lives)
+        files = set(everything_in(lives))
         with serving(model, *flags) as third:
             assert len(lying_in(disk)) == 2
             assert third.stop() == 0
-        assert everything_in(lives) == files
+        assert files <= set(everything_in(lives))  # it goes on recording
         assert second.stop() == 0
     assert everything_in(disk) == []
 

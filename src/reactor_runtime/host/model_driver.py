@@ -97,6 +97,8 @@ class ModelDriver:
     async def run(self) -> BaseException | None:
         """Run the model's body; return what it raised."""
         _, error = await attempt(self._run_body)
+        if error is None and self._session_id is not None:
+            log.warning("run_returned", advice="no more is shown until the next session calls it")
         return error
 
     async def _run_body(self) -> None:

@@ -1,6 +1,7 @@
 """The hosts under test: every test of this folder is a promise each of them keeps."""
 
 import importlib
+import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -124,3 +125,9 @@ def nothing_left_behind() -> Iterator[None]:
         for thread in left:
             thread.join(0.1)
     assert left == set()
+
+
+def warnings_of(caplog: pytest.LogCaptureFixture, part: str) -> list[str]:
+    """Return the warnings that hold *part*."""
+    warnings = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    return [said for said in warnings if part in said]

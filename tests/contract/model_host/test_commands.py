@@ -7,7 +7,7 @@ import threading
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.contract.model_host.conftest import MakeHost, Serve
+from tests.contract.model_host.conftest import MakeHost, Serve, warnings_of
 from tests.contract.model_host.recording_outlet import RecordingOutlet, Shown
 from tests.contract.model_host.stage import Stage
 from tests.waiting import until
@@ -97,11 +97,6 @@ async def test_an_answer_that_is_no_message_is_warned_of_once(
     for part in ("answer_dropped", "'dict'", "return Note, or nothing"):
         assert part in said
     assert not warnings_of(caplog, "'note'")
-
-
-def warnings_of(caplog: pytest.LogCaptureFixture, part: str) -> list[str]:
-    warnings = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
-    return [said for said in warnings if part in said]
 
 
 async def test_a_handler_may_ask_who_calls(serve: Serve) -> None:

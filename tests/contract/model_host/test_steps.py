@@ -4,10 +4,17 @@ import logging
 import time
 
 import pytest
-from tests.contract.model_host.conftest import Serve, each_loop, in_process_only, pools_only
+from tests.contract.model_host.conftest import (
+    Serve,
+    each_loop,
+    in_process_only,
+    pools_only,
+    warnings_of,
+)
 from tests.contract.model_host.recording_outlet import Dropped, Shown
 from tests.contract.model_host.stage import Stage
 from tests.models.parts import flat
+from tests.waiting import until
 
 from reactor_runtime.host.host_outlet import HostFailure, OutboundMessage, StepReport
 
@@ -323,7 +330,10 @@ async def test_a_turn_that_shows_nothing_is_idle(serve: Serve) -> None:
     assert all(report.idle for report in await stage.steps(5))
 
 
-async def test_a_loop_that_returns_is_started_again_by_the_next_session(serve: Serve) -> None:
+async def test_a_loop_that_returns_is_told_of_and_started_again_by_the_next_session(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
     stage = await serve("takes_turns")
     stage.start("s1")
     await stage.ask("set_finish", finish=True)
@@ -334,6 +344,7 @@ async def test_a_loop_that_returns_is_started_again_by_the_next_session(serve: S
     stage.end("s1")
     stage.open("s2")
     await stage.steps(3)
+    await until(lambda: warnings_of(caplog, "run_returned"))  # a rank's lines come by a pipe
     assert stage.outlet.of(HostFailure) == []
 
 
