@@ -8,12 +8,21 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+_POOL_GROWTH = 4  # threads: pools make theirs as work overlaps, and keep them
+
 
 @dataclass(frozen=True)
 class Holdings:
     descriptors: int
     threads: int
     resident_mb: float
+
+    def are_flat(self, before: "Holdings", *, more_descriptors: int = 0) -> bool:
+        """Whether nothing more is held than *before*, which was ten rounds or more ago."""
+        return (
+            self.descriptors <= before.descriptors + more_descriptors
+            and self.threads <= before.threads + _POOL_GROWTH
+        )
 
 
 def holdings(pid: int) -> Holdings:

@@ -59,11 +59,7 @@ async def test_forty_rounds_leave_nothing_behind(served: Served) -> None:
     for number in range(ROUNDS):
         await one_round(served, number)
 
-    def is_flat() -> bool:
-        now = holdings(pid)
-        return now.descriptors <= before.descriptors and now.threads <= before.threads
-
-    await until(is_flat, 12)
+    await until(lambda: holdings(pid).are_flat(before), 12)
     after = holdings(pid)
     assert after.resident_mb < before.resident_mb * 1.05 + 4
     await until(lambda: float(figures(served)["reactor_tasks"]) <= float(tasks), 5)
