@@ -8,7 +8,9 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-_POOL_GROWTH = 4  # threads: pools make theirs as work overlaps, and keep them
+# What may have been missing as one looked first: a thread that a pool makes as work overlaps, and
+# keeps; a file between its closing and the next one's opening. What is kept counts once a round.
+_MORE_THREADS, _MORE_DESCRIPTORS = 4, 2
 
 
 @dataclass(frozen=True)
@@ -17,11 +19,11 @@ class Holdings:
     threads: int
     resident_mb: float
 
-    def are_flat(self, before: "Holdings", *, more_descriptors: int = 0) -> bool:
+    def are_flat(self, before: "Holdings") -> bool:
         """Whether nothing more is held than *before*, which was ten rounds or more ago."""
         return (
-            self.descriptors <= before.descriptors + more_descriptors
-            and self.threads <= before.threads + _POOL_GROWTH
+            self.descriptors <= before.descriptors + _MORE_DESCRIPTORS
+            and self.threads <= before.threads + _MORE_THREADS
         )
 
 

@@ -152,7 +152,7 @@ async def test_rounds_of_coming_back_and_leaving_hold_nothing(
             await tab.evaluate("viewer.reactor.disconnect()")
             await asyncio.to_thread(server.wait_for_state, "ready")
 
-    await until(lambda: holdings(pid).are_flat(before, more_descriptors=1), 20)
+    await until(lambda: holdings(pid).are_flat(before), 20)
     await until(lambda: figure(server, "reactor_tasks") <= tasks, 20)
     assert holdings(pid).resident_mb < before.resident_mb * 1.05 + 4
     assert figure(server, "reactor_connections") == figure(server, "reactor_clients") == 0
