@@ -35,7 +35,7 @@ def install_ours() -> Path:
     Raises:
         EnvironmentMissingError: There is no such Python, or pip could not install it.
     """
-    python = _install(ROOT / ".venv-ours", "-e", f"{ROOT}[bench]", SDK)
+    python = _install(ROOT / ".venv-ours", "-e", f"{ROOT}[bench,test]", SDK)
     # As pip does with what it installs: else each start compiles it where nothing may write caches.
     _run([str(python), "-m", "compileall", "-q", str(ROOT / "src")], "compile this package")
     return python
