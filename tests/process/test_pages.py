@@ -222,7 +222,9 @@ def test_the_quick_start_from_its_first_command_to_its_last(tmp_path: Path) -> N
     with serving(*shlex.split(serve)[2:], cwd=folder):
         pass
     assert set(write_files(page, folder)) < written
-    command = [sys.executable, "-m", *snippet(page, "sh", "pip install").splitlines()[1].split()]
+    python, *arguments = snippet(page, "sh", "pip install").splitlines()[1].split()
+    assert python == "python"
+    command = [sys.executable, *arguments]
     tested = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=100, env=environment()
     )
