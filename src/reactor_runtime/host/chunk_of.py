@@ -42,9 +42,9 @@ def chunk_of(
     metadata: dict[str, tuple[Any, ...]] = {}
     for name in type(output).__tracks__:
         value, told = _unwrapped(getattr(output, name))
-        told = snapshot(told)
         if value is None:
             continue
+        told = snapshot(told)
         if name not in tracks:
             raise FrameError(name, f"the model declares no such track; it has {list(tracks)}")
         if tracks[name].kind is TrackKind.VIDEO:

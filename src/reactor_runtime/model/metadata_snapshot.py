@@ -30,7 +30,8 @@ class _Copier:
         if id(value) in self._copies:
             return self._copies[id(value)]
         if kind is tuple:
-            return tuple(self.copy_of(each, level + 1) for each in value)
+            whole = tuple(self.copy_of(each, level + 1) for each in value)
+            return self._copies.setdefault(id(value), whole)
         copy = self._copies[id(value)] = kind()
         if kind is dict:
             copy.update((key, self.copy_of(each, level + 1)) for key, each in [*value.items()])

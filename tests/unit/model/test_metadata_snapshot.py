@@ -33,6 +33,14 @@ def test_what_holds_itself_is_copied_once() -> None:
     assert kept[0] is kept[1][0] is kept[1][1]["ring"] is kept
 
 
+def test_a_tuple_met_in_many_places_is_copied_once() -> None:
+    tree: tuple[Any, ...] = (1,)
+    for _ in range(30):  # 2**30 places
+        tree = (tree, tree)
+    kept = snapshot(tree)
+    assert kept[0] is kept[1]
+
+
 def test_what_is_deeper_than_anybody_reads_is_left_alone() -> None:
     deepest: list[Any] = []
     tower = deepest
