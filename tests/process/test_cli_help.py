@@ -13,23 +13,30 @@ from reactor_runtime import __version__
 from reactor_runtime.setting_table import SETTINGS
 
 HEAVY = (
-    "aiortc", "aioice", "av", "fastapi", "starlette", "uvicorn", "torch", "numpy", "structlog",
+    "asyncio", "aiortc", "aioice", "av", "fastapi", "starlette", "uvicorn", "torch", "numpy", "structlog",
     "yaml", "google.protobuf", "prometheus_client",
     "reactor_runtime.manifest", "reactor_runtime.settings", "reactor_runtime.serve",
 )  # fmt: skip
 BUDGET_S = 0.5  # of processor time, which a busy machine does not change
+EMPTY = "import typer\napp = typer.Typer()\napp.command()(lambda: None)\napp(['--help'])\n"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["--version"]])
 def test_help_answers_within_half_a_second(arguments: list[str]) -> None:
-    def once() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command_line(*arguments), capture_output=True, check=True, env=environment())
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    """Or, where the machine is slow, within three times what typer takes for no flags at all."""
+    ours, empty = command_line(*arguments), [sys.executable, "-c", EMPTY]
+    processor_time(ours)  # writes what the interpreter caches
+    pairs = [(processor_time(ours), processor_time(empty)) for _ in range(4)]
+    ours_s, empty_s = (min(column) for column in zip(*pairs, strict=True))
+    assert ours_s < max(BUDGET_S, 3 * empty_s)
 
-    once()  # writes what the interpreter caches
-    assert min(once() for _ in range(3)) < BUDGET_S
+
+def processor_time(command: list[str]) -> float:
+    """Run *command* and return how many seconds of a processor it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, capture_output=True, check=True, env=environment())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["check", "-h"]])

@@ -1,6 +1,5 @@
 """``reactor control-plane``: the one place that knows every job and every node."""
 
-import asyncio
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,6 +34,8 @@ def control_plane(
     A running job goes on when this command is stopped and started again with
     the same --state.
     """
+    import asyncio
+
     from reactor_runtime.launcher.control_plane import ControlSettings
     from reactor_runtime.launcher.control_program import ControlProgram
     from reactor_runtime.log import configure
@@ -55,6 +56,8 @@ def control_plane(
 
 
 async def _run(program: "ControlProgram", host: str, port: int) -> None:
+    import asyncio
+
     from reactor_runtime.listening_socket import open_sockets
     from reactor_runtime.log import get_logger
 
