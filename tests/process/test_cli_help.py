@@ -13,8 +13,8 @@ from reactor_runtime import __version__
 from reactor_runtime.setting_table import SETTINGS
 
 HEAVY = (
-    "asyncio", "aiortc", "aioice", "av", "fastapi", "starlette", "uvicorn", "torch", "numpy", "structlog",
-    "yaml", "google.protobuf", "prometheus_client",
+    "aiortc", "aioice", "asyncio", "av", "fastapi", "starlette", "uvicorn", "torch", "numpy",
+    "structlog", "yaml", "google.protobuf", "prometheus_client",
     "reactor_runtime.manifest", "reactor_runtime.settings", "reactor_runtime.serve",
 )  # fmt: skip
 BUDGET_S = 0.5  # of processor time, which a busy machine does not change
