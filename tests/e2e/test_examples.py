@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.e2e.serving import ROOT, own_address, serving
 from tests.e2e.sources import film, sending, sing
+from tests.e2e.strain import strain
 from tests.e2e.tones import strongest_hz
 
 pytest.importorskip("reactor_sdk", reason="the public client has no build for this Python")
@@ -22,6 +23,8 @@ pytestmark = [
     pytest.mark.sdk,
     pytest.mark.skipif(own_address() is None, reason="the SDK finds no candidates on lo alone"),
 ]
+
+SPLICES_HZ = 6.0  # a viewer that catches up leaves bits of sound out, and a spectrum shows it
 
 
 class Senses:
@@ -51,7 +54,7 @@ class Senses:
 
     async def until(self, condition: Callable[[], Any], timeout_s: float = 8.0) -> None:
         """Wait for *condition* to hold at a picture that arrives."""
-        await self._viewer.until(condition, timeout_s)
+        await self._viewer.until(condition, timeout_s * strain())
 
 
 @pytest.fixture(params=[1, 2], ids=["one_rank", "two_ranks"])
@@ -108,13 +111,13 @@ async def test_webcam_returns_what_is_sent_into_it_changed(ranks: int) -> None:
             await senses.until(lambda: senses.picture[:, -40:].mean() > 200)
             senses.listen()
             await senses.until(lambda: len(senses.heard()) > 72_000)
-            assert strongest_hz(senses.heard()[-24_000:]) == pytest.approx(440, abs=2)
+            assert strongest_hz(senses.heard()[-24_000:]) == pytest.approx(440, abs=SPLICES_HZ)
             await viewer.reactor.send_command("set_strength", {"strength": 0.5})
             await viewer.reactor.send_command("set_voice", {"voice": "robot"})
             at = len(senses.heard())
             await senses.until(lambda: len(senses.heard()) > at + 72_000)
             robot_hz = strongest_hz(senses.heard()[-24_000:])
-            assert abs(robot_hz - 440) == pytest.approx(75, abs=2)  # ring modulation
+            assert abs(robot_hz - 440) == pytest.approx(75, abs=SPLICES_HZ)  # ring modulation
 
 
 async def test_clock_shows_another_hour_and_rings(ranks: int) -> None:
