@@ -1,4 +1,4 @@
-"""Holds the interpreter lock for a tenth of a second at a time, from the moment it is loaded."""
+"""Holds the interpreter lock for a quarter of a second at a time, from the moment it is loaded."""
 
 import ctypes
 import threading
@@ -11,7 +11,7 @@ from reactor_runtime import ReactorModel
 def hold() -> None:
     with_lock = ctypes.PyDLL(None)  # unlike CDLL, keeps the lock during a call
     while True:
-        with_lock.usleep(100_000)
+        with_lock.usleep(250_000)
         time.sleep(0)
 
 

@@ -13,6 +13,7 @@ class LateClock:
     def __init__(self, lags: list[float]) -> None:
         self._lags: Iterator[float] = iter(lags)
         self._now = 100.0
+        self.asked_for: list[float] = []
         self.is_done = asyncio.Event()
 
     def now(self) -> float:
@@ -22,6 +23,7 @@ class LateClock:
         return self._now
 
     async def sleep_until(self, when_s: float) -> None:
+        self.asked_for.append(when_s - self._now)
         lag = next(self._lags, None)
         if lag is None:
             self.is_done.set()
@@ -71,6 +73,16 @@ async def test_short_or_small_lag_is_not(
 
 def test_the_window_is_five_seconds() -> None:
     assert pytest.approx(5.0) == INTERVAL_S * WINDOW
+
+
+async def test_no_model_keeps_step_with_the_samples() -> None:
+    clock = LateClock([0.0] * 200)
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(LoopLag(clock, Metrics()).run())
+        await clock.is_done.wait()
+        running.cancel()
+    assert min(clock.asked_for) < 0.8 * INTERVAL_S < 1.2 * INTERVAL_S < max(clock.asked_for)
+    assert sum(clock.asked_for) / len(clock.asked_for) == pytest.approx(INTERVAL_S, rel=0.2)
 
 
 async def test_the_tasks_of_the_loop_are_counted() -> None:

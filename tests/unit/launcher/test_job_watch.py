@@ -14,11 +14,16 @@ from reactor_runtime.launcher.job_watch import JobWatch, result_lines
 LINE = b"[j node0 rank0] " + b"x" * 83 + b"\n"
 
 
+def log_of(job: JobRecord, folder: Path) -> Path:
+    """Where the control plane in *folder* keeps what node 0 of the job's attempt wrote."""
+    assert job.attempt is not None
+    return folder / "s.files" / "logs" / f"{job.attempt.attempt_id}.node0.log"
+
+
 def test_a_large_log_comes_in_pieces(tmp_path: Path) -> None:
     with control_plane(tmp_path) as client:
         job = running_job(client, tmp_path)
-        assert job.attempt is not None
-        log = tmp_path / "s.files" / "logs" / f"{job.attempt.attempt_id}.node0.log"
+        log = log_of(job, tmp_path)
         log.write_bytes(LINE * 200_000)  # 20 MB
         glances = list(JobWatch(client, job.job_id).so_far())
     assert max(len(glance.lines) for glance in glances) < 10 * 1024**2
@@ -29,8 +34,7 @@ def test_a_large_log_comes_in_pieces(tmp_path: Path) -> None:
 def test_other_nodes_lines_are_left_out(tmp_path: Path) -> None:
     with control_plane(tmp_path) as client:
         job = running_job(client, tmp_path)
-        assert job.attempt is not None
-        log = tmp_path / "s.files" / "logs" / f"{job.attempt.attempt_id}.node0.log"
+        log = log_of(job, tmp_path)
         log.write_bytes(LINE)
         assert JobWatch(client, job.job_id, node_rank=1).look().lines == b""
         watch = JobWatch(client, job.job_id, node_rank=0)
@@ -78,8 +82,7 @@ def test_outputs_that_match_nothing_anywhere_are_said(
 def test_a_line_is_shown_once_it_is_whole(tmp_path: Path) -> None:
     with control_plane(tmp_path) as client:
         job = running_job(client, tmp_path)
-        assert job.attempt is not None
-        log = tmp_path / "s.files" / "logs" / f"{job.attempt.attempt_id}.node0.log"
+        log = log_of(job, tmp_path)
         log.write_bytes(LINE + LINE[:40])
         watch = JobWatch(client, job.job_id)
         assert (watch.look().lines, watch.look().lines) == (LINE, b"")
@@ -90,8 +93,7 @@ def test_a_line_is_shown_once_it_is_whole(tmp_path: Path) -> None:
 def test_a_line_that_never_ends_is_shown_when_the_job_is_over(tmp_path: Path) -> None:
     with control_plane(tmp_path) as client:
         job = running_job(client, tmp_path)
-        assert job.attempt is not None
-        log = tmp_path / "s.files" / "logs" / f"{job.attempt.attempt_id}.node0.log"
+        log = log_of(job, tmp_path)
         log.write_bytes(LINE + LINE[:40])
         watch = JobWatch(client, job.job_id)
         assert watch.look().lines == LINE
