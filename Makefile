@@ -41,7 +41,7 @@ $(VENV)/.ray: $(VENV)/.test
 test-fast: $(VENV)/.test
 	$(COMPILE)
 	$(BIN)/python -m pytest tests/unit tests/contract examples \
-	  -m "not browser and not sdk and not torch" $(ARGS)
+	  -m "not browser and not sdk and not torch" -o cache_dir=$(VENV)/pytest-cache $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
