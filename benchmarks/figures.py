@@ -11,7 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -60,7 +60,6 @@ class Figure:
 
     def cells(self) -> list[str]:
         """Return the row as texts, one for each of ``HEAD``."""
-        marks = {True: "met", False: "missed", None: "not measured"}
         return [
             self.name,
             self.unit,
@@ -68,9 +67,20 @@ class Figure:
             *_texts(self.peer),
             _texts(self.floor)[0],
             *(short(self.ratio(to)) for to in ("peer", "floor")),
-            "; ".join(f"{goal}: {marks[self.meets(goal)]}" for goal in self.goals),
+            "; ".join(f"{goal}: {self._verdict(goal)}" for goal in self.goals),
             str(self.ours.count),
         ]
+
+    def _verdict(self, goal: str) -> str:
+        is_met = self.meets(goal)
+        if is_met is None:
+            return "not measured"
+        if is_met or self.floor is None or not goal.endswith(" peer"):
+            return "met" if is_met else "missed"
+        alone = replace(self, ours=self.floor)
+        if alone.meets(goal):
+            return "missed"
+        return f"missed, as the floor alone does at {short(alone.ratio('peer'))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ _READING = """\
 medians; each **p99** belongs to the column before it and is the slowest sample where there are
 fewer than 100 (**n** counts ours). The **floor** is what no runtime on this machine can beat: what
 the libraries, the kernel or plain arithmetic take for the same, alone. A goal is a bound on our
-median, or on its ratio to the peer's or the floor's.
+median, or on its ratio to the peer's or the floor's; one that the floor alone would miss is marked.
 """
 
 

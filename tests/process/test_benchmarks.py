@@ -74,6 +74,19 @@ def test_results_show_medians_ratios_goals_and_the_machine(found: Path, tmp_path
     assert "Took 7 s." in text
 
 
+def test_a_goal_beside_the_peer_that_the_floor_misses_alone_says_so(
+    found: Path, tmp_path: Path
+) -> None:
+    goals = ["<= 0.1 peer", "<= 0.2 peer", "<= 0.5 peer"]  # ours is at 0.25, the floor at 0.167
+    (found / "distributed.json").write_text(report([{**ROUND_TRIP, "goals": goals}]))
+    run("results", str(found), str(tmp_path)).check_returncode()
+    verdicts = (
+        "<= 0.1 peer: missed, as the floor alone does at 0.167; "
+        "<= 0.2 peer: missed; <= 0.5 peer: met |"
+    )
+    assert verdicts in (tmp_path / "RESULTS.md").read_text()
+
+
 def test_without_the_peer_its_columns_are_empty_and_the_reason_is_told(
     found: Path, tmp_path: Path
 ) -> None:

@@ -220,5 +220,5 @@ async def _read(work: Callable[..., _Result], *args: object) -> _Result:
     """Do *work*, which reads from disk, beside the event loop."""
     try:
         return await run_in_threadpool(work, *args)
-    except OSError:
+    except FileNotFoundError:
         raise HTTPException(404, "it has just been removed") from None

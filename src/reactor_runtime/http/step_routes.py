@@ -61,7 +61,7 @@ class StepRoutes:
             raise HTTPException(404, "no such step, or none any more")
         try:
             return await run_in_threadpool(self._shelf.read, session_id, int(number), name)
-        except OSError:
+        except FileNotFoundError:
             raise HTTPException(404, "no such file, or none any more") from None
 
     def _session(self, request: Request) -> tuple[str, dict[int, dict[str, int]]]:
