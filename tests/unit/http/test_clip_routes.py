@@ -246,11 +246,17 @@ async def test_a_file_that_vanishes_is_not_found(
     assert gone.status_code == 404
 
 
-async def test_a_file_that_cannot_be_read_is_no_missing_one(
-    http: httpx.AsyncClient, tmp_path: Path, vanished: Recording
-) -> None:
+@pytest.fixture
+def unreadable(vanished: Recording, tmp_path: Path) -> Recording:
+    """The recording, with a folder where one of its files was."""
     next(tmp_path.rglob("chunk_00000.m4s")).with_name("chunk_00001.m4s").mkdir()
-    failed = await http.get(f"/clips/chunks/{vanished.id}/chunk_00001.m4s")
+    return vanished
+
+
+async def test_a_file_that_cannot_be_read_is_no_missing_one(
+    http: httpx.AsyncClient, unreadable: Recording
+) -> None:
+    failed = await http.get(f"/clips/chunks/{unreadable.id}/chunk_00001.m4s")
     assert (failed.status_code, failed.json()) == (500, {"detail": "internal error"})
 
 
